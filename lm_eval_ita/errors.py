@@ -1,0 +1,24 @@
+"""The exceptions that a person is meant to read: one clear line, no traceback."""
+
+from pathlib import Path
+
+__all__ = ["UserError"]
+
+
+class UserError(Exception):
+    """Something the user can mend: a bad option, a bad file, a missing package.
+
+    The text is one line that says what is wrong, where, and how to mend it. Commands print it and exit with 2;
+    library callers catch it like any exception.
+
+    Args:
+        what: What is wrong, and how to mend it.
+        file: The file it is about, printed first when given.
+        line: The line in `file`, counted from 1.
+    """
+
+    def __init__(self, what: str, *, file: Path | str | None = None, line: int | None = None) -> None:
+        where = "" if file is None else f"{file}:{line}: " if line is not None else f"{file}: "
+        super().__init__(where + what)
+        self.file = None if file is None else Path(file)
+        self.line = line
