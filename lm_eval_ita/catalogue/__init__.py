@@ -1,0 +1,1 @@
+"""Which data sets exist and how to get them."""

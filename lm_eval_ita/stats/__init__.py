@@ -1,0 +1,1 @@
+"""Pure statistics, one file each."""

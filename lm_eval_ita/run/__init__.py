@@ -1,0 +1,1 @@
+"""Running evaluations: the demonstration now, the planned and resumable runner later."""
