@@ -63,9 +63,9 @@ def _print_table(rows: Sequence[AssociationRow], limit: int | None) -> None:
     from rich.table import Table
 
     caption = (
-        "Score: 1 is the stereotype, -1 its reverse, 0 no association. Attr. 1 to Error: shares of answers that choose the "
-        "first attribute, the second, neither, or cannot be read. p: Fisher's exact test; Holm: adjusted over the tests "
-        "shown. unable: over half of the answers unreadable, or one attribute only."
+        "Score: 1 is the stereotype, -1 its reverse, 0 no association. Attr. 1 to Error: shares of answers that choose "
+        "the first attribute, the second, neither, or cannot be read. p: Fisher's exact test; Holm: adjusted over the "
+        "tests shown. unable: over half of the answers unreadable, or one attribute only."
     )
     if limit is not None:
         caption = f"LIMITED TO {limit} PROMPTS A TEST, NOT COMPARABLE. {caption}"

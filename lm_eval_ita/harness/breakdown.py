@@ -1,4 +1,4 @@
-"""A metric value with parts: whole in the results JSON, one short cell in the harness's table."""
+"""A metric value with parts: whole in the results JSON, short in the harness's table."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -7,20 +7,19 @@ __all__ = ["Breakdown"]
 
 
 class Breakdown(dict[str, Any]):
-    """A mapping that lm_eval's table prints as a short summary and its JSON writer as an object.
+    """A part of a metric value that prints as one short figure.
 
-    lm_eval prints every metric of a task as one row, whatever its value; a plain dict would flood the table.
+    lm_eval's table prints every metric of a task as one cell, whatever its value. A metric that is a plain dict of
+    Breakdowns stays readable there ("{'1': +0.25, '2': -0.06}"), while the JSON holds everything.
 
     Args:
-        parts: Name to value.
-        summary: What the table shows.
+        parts: Name to value, as the JSON shows them.
+        short: What the table shows.
     """
 
-    def __init__(self, parts: Mapping[str, Any], summary: str) -> None:
+    def __init__(self, parts: Mapping[str, Any], short: str) -> None:
         super().__init__(parts)
-        self.summary = summary
+        self._short = short
 
-    def __str__(self) -> str:
-        return self.summary
-
-    __repr__ = __str__
+    def __repr__(self) -> str:
+        return self._short

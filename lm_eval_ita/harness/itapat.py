@@ -99,7 +99,7 @@ def process_results(doc: Mapping[str, Any], results: Sequence[str]) -> dict[str,
         **{f"prob_{name}": int(outcome == name) for name in OUTCOMES},
         "reading": item,
         "outcome": outcome,
-        "instructions": [doc["instruction"], *item],
+        "instructions": [str(doc["instruction_id"]), doc["instruction"], *item],
     }
 
 
@@ -141,23 +141,26 @@ def reading(items: Sequence[AnswerItem]) -> str:
     return _score(items).reading
 
 
-def outcome_counts(outcomes: Sequence[Outcome]) -> Breakdown:
+def outcome_counts(outcomes: Sequence[Outcome]) -> dict[str, int]:
     """How many answers had each outcome."""
-    counts: dict[str, int] = {name: list(outcomes).count(name) for name in OUTCOMES}
-    return Breakdown(counts, " + ".join(str(count) for count in counts.values()))
+    return {name: list(outcomes).count(name) for name in OUTCOMES}
 
 
-def by_instruction(items: Sequence[Sequence[str]]) -> Breakdown:
-    """The figures of each instruction, as in the paper's Appendix B."""
-    answers: dict[str, list[AnswerItem]] = {}
-    for instruction, *item in items:
-        answers.setdefault(instruction, []).append(item)
-    parts = {instruction: _figures(_score(answers[instruction])) for instruction in sorted(answers)}
-    return Breakdown(parts, f"{len(parts)} in the JSON")
+def by_instruction(items: Sequence[Sequence[str]]) -> dict[str, Breakdown]:
+    """The figures of each instruction, by its number, as in the paper's Appendix B."""
+    answers: dict[tuple[str, str], list[AnswerItem]] = {}
+    for number, instruction, *item in items:
+        answers.setdefault((number, instruction), []).append(item)
+    parts = {}
+    for number, instruction in sorted(answers):
+        score = _score(answers[number, instruction])
+        parts[number] = Breakdown(_figures(instruction, score), f"{score.bias_score:+.2f}")
+    return parts
 
 
-def _figures(score: AssociationScore) -> dict[str, Any]:
+def _figures(instruction: str, score: AssociationScore) -> dict[str, Any]:
     return {
+        "instruction": instruction,
         "n": score.n,
         "bias_score": score.bias_score,
         "bias_score_se": score.standard_error,

@@ -1,5 +1,6 @@
 """The target words: which words each association test compares, and how they read inside a sentence."""
 
+import functools
 import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -69,7 +70,7 @@ def load_lists(path: Path | str | None = None) -> dict[str, WordList]:
     Raises:
         UserError: The file cannot be read, names a list that does not exist, or holds a duplicate or empty word.
     """
-    lists = _read(BUILTIN_LISTS)
+    lists = dict(_builtin())
     if path is None:
         return lists
     own = Path(path).expanduser()
@@ -110,6 +111,11 @@ def _key(word: str) -> str:
     return unicodedata.normalize("NFC", word).casefold()
 
 
+@functools.cache
+def _builtin() -> Mapping[str, WordList]:
+    return _read(BUILTIN_LISTS)
+
+
 def _read(path: Path) -> dict[str, WordList]:
     return {name: _read_list(name, entry, path) for name, entry in read_mapping(path).items()}
 
@@ -125,16 +131,16 @@ def _read_list(name: str, entry: Any, path: Path) -> WordList:
             line=line,
         )
     words: list[Word] = []
-    seen: set[str] = set()
+    seen: dict[str, str] = {}
     for item in entry["words"]:
         word = _read_word(item, name, path)
         if _key(word.text) in seen:
             raise UserError(
                 f"list '{name}' holds the word '{word.text}' twice; a word counts once",
                 file=path,
-                line=find_line(path, f"{name}:", word.text, word.text),
+                line=find_line(path, f"{name}:", seen[_key(word.text)], word.text),
             )
-        seen.add(_key(word.text))
+        seen[_key(word.text)] = word.text
         words.append(word)
     return WordList(name, str(entry.get("title", name)), str(entry.get("source", "")).strip(), tuple(words), path)
 
