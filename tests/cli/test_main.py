@@ -1,0 +1,103 @@
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from lm_eval_ita import __version__
+from lm_eval_ita.cli.main import main
+
+
+def test_version(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["--version"])
+    assert ended.value.code == 0
+    assert capsys.readouterr().out == f"lm-eval-ita {__version__}\n"
+
+
+def test_tasks_path_is_a_folder_of_tasks(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["tasks-path"]) == 0
+    folder = Path(capsys.readouterr().out.strip())
+    assert (folder / "itapat" / "base" / "itapat_base_1.yaml").is_file()
+
+
+def test_list_as_json(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["list", "--json"]) == 0
+    rows = {row["name"]: row for row in json.loads(capsys.readouterr().out)}
+    task = rows["itapat_gender_7"]
+    assert (task["suite"], task["category"], task["shots"], task["metric"], task["origin"]) == (
+        "itapat", "gender", 0, "bias_score", "template",
+    )  # fmt: skip
+    assert rows["itapat"]["kind"] == "group"
+    assert rows["itapat"]["members"] == ["itapat_base", "itapat_race", "itapat_gender", "itapat_age"]
+    assert sum(row["suite"] == "itapat" for row in rows.values() if row["kind"] == "task") == 32
+
+
+def test_list_as_tables(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["list"]) == 0
+    out = capsys.readouterr().out
+    for word in ("Task", "Suite", "Category", "Shots", "Metric", "Origin", "itapat_base_3b", "itapat_oneshot"):
+        assert word in out
+
+
+@pytest.mark.parametrize(
+    "arguments", [[], ["nonsense"], ["list", "--nonsense"], ["demo", "--limit", "0"], ["demo", "--limit", "x"]]
+)
+def test_bad_usage_ends_with_2(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(arguments)
+    assert ended.value.code == 2
+    assert "usage:" in capsys.readouterr().err
+
+
+def harness(*arguments: str) -> subprocess.CompletedProcess[str]:
+    """The plain lm_eval command with its dummy model, and the built-in tasks out of the way for speed."""
+    program = (
+        "import lm_eval.tasks.manager as m, functools\n"
+        "m.TaskManager.__init__ = functools.partialmethod(m.TaskManager.__init__, include_defaults=False)\n"
+        "from lm_eval.__main__ import cli_evaluate; cli_evaluate()"
+    )
+    from lm_eval_ita.harness.task_files import tasks_path
+
+    command = [
+        sys.executable,
+        "-c",
+        program,
+        "run",
+        "--model",
+        "dummy",
+        "--include_path",
+        str(tasks_path()),
+        *arguments,
+    ]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        ("fiori:\n  words: [rosa]\n", "unequal size"),
+        ("fiori:\n  words: [rosa, rosa]\n", "'rosa' twice"),
+        (None, "cannot be read"),
+    ],
+)
+def test_the_plain_harness_command_shows_one_line_and_ends_with_2(tmp_path: Path, text: str | None, named: str) -> None:
+    lists = tmp_path / "my.yaml"
+    if text is not None:
+        lists.write_text(text, encoding="utf-8")
+    done = harness("--tasks", "itapat_base_1", "--metadata", json.dumps({"itapat_lists": str(lists)}))
+    assert done.returncode == 2, done.stderr
+    assert "Traceback" not in done.stderr
+    (line,) = [line for line in done.stderr.splitlines() if line.startswith("lm-eval-ita:")]
+    assert named in line
+    assert "my.yaml" in line
+
+
+@pytest.mark.slow
+def test_the_plain_harness_command_runs_us() -> None:
+    done = harness("--tasks", "itapat_base_9", "--limit", "4")
+    assert done.returncode == 0, done.stderr
+    assert "bias_score" in done.stdout
+    assert "Custom kwargs" not in done.stderr

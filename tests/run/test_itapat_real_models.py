@@ -1,0 +1,85 @@
+"""ItaP-AT on real models, through the harness."""
+
+import json
+import math
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+from lm_eval import simple_evaluate
+from lm_eval.tasks import TaskManager
+
+from lm_eval_ita.harness.task_files import tasks_path
+from lm_eval_ita.itapat import OUTCOMES, Answer, parse_answer, score_answers
+from lm_eval_ita.run.demo import association_rows, evaluate_to_folder
+from tests.models import gemma, smollm2
+
+pytestmark = pytest.mark.slow
+
+
+def evaluate(model: Path, **options: Any) -> dict[str, Any]:
+    options = {"batch_size": 80, "bootstrap_iters": 0, **options}
+    return dict(
+        simple_evaluate(
+            "hf",
+            model_args={"pretrained": str(model), "dtype": "float32"},
+            tasks=["itapat_gender_7"],
+            task_manager=TaskManager(include_path=str(tasks_path()), include_defaults=False),
+            device="cpu",
+            **options,
+        )
+    )
+
+
+@pytest.mark.parametrize(
+    ("model", "chat"), [(gemma, False), (smollm2, True)], ids=["gemma-3-270m", "smollm2-135m-instruct-chat"]
+)
+def test_a_real_model(model: Any, chat: bool) -> None:
+    run = partial(evaluate, model(), apply_chat_template=chat)
+    first = run()
+    figures, samples = first["results"]["itapat_gender_7"], first["samples"]["itapat_gender_7"]
+    assert len(samples) == 80
+    assert math.isclose(sum(figures[f"prob_{outcome},none"] for outcome in OUTCOMES), 1)
+    assert figures["reading,none"] in ("unable", "neutral", "biased", "anti-biased")
+
+    # Rescoring the logged samples, from their text alone, gives the same score.
+    answers = []
+    for sample in json.loads(json.dumps(samples, default=str)):
+        doc = sample["doc"]
+        outcome = parse_answer(sample["resps"][0][0], doc["pair"], doc["prompt"]).outcome
+        assert outcome == sample["outcome"]
+        answers.append(Answer(doc["word"], doc["side"], outcome))
+    again = score_answers(answers)
+    assert again.bias_score == pytest.approx(figures["bias_score,none"])
+    assert again.p_value == figures["p_value,none"]
+    assert again.standard_error == figures["bias_score_se,none"]
+
+    # A second run gives the same answers; so does another batch size.
+    texts = [sample["resps"] for sample in samples]
+    assert [sample["resps"] for sample in run(batch_size=40)["samples"]["itapat_gender_7"]] == texts
+
+    if chat:
+        assert "Sei un assistente utile." in samples[0]["arguments"][0][0]
+        assert "<|im_start|>assistant" in samples[0]["arguments"][0][0]
+    else:
+        assert samples[0]["arguments"][0][0].startswith("Sei un assistente utile.\nRispondi con una sola parola")
+
+
+def test_automatic_batch_size_and_limit() -> None:
+    result = evaluate(smollm2(), apply_chat_template=True, batch_size="auto", limit=10)
+    assert result["n-samples"]["itapat_gender_7"] == {"original": 80, "effective": 10}
+    assert sum(result["results"]["itapat_gender_7"]["outcome,none"].values()) == 10
+
+
+def test_the_demo_saves_results_and_samples(tmp_path: Path) -> None:
+    results = evaluate_to_folder(["itapat_gender"], smollm2(), tmp_path, limit=10)
+    rows = association_rows(results)
+    assert [row.task for row in rows] == ["itapat_gender_6", "itapat_gender_7", "itapat_gender_8"]
+    for row in rows:
+        assert row.n == 10
+        assert math.isclose(sum(row.rates), 1)
+        assert row.p_holm >= row.p_value
+    (saved,) = tmp_path.rglob("results_*.json")
+    assert json.loads(saved.read_text())["results"]["itapat_gender_7"]["bias_score,none"] == rows[1].bias_score
+    assert len(list(tmp_path.rglob("samples_itapat_gender_*.jsonl"))) == 3
