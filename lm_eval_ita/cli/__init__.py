@@ -1,0 +1,1 @@
+"""The `lm-eval-ita` command: one small module per subcommand."""
