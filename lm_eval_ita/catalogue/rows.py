@@ -107,7 +107,7 @@ def _value(fields: Row, key: str, name: str, column: Column) -> Any:
     if key not in fields and not column.optional:
         raise RowError(f"the column is missing (there are: {', '.join(map(str, fields)) or 'none'})", name)
     value = fields.get(key)
-    if value is None and column.optional:
+    if column.optional and (value is None or (value == "" and column.type != "str")):  # "": an empty CSV field
         return None
     if column.type in ("strings", "ints"):
         if not isinstance(value, list | tuple) or not value:
