@@ -235,7 +235,7 @@ class Download:
                 file.write(chunk)
                 done += len(chunk)
                 self.report(done, total)
-        if total is not None and done != total:
+        if total is not None and done != total:  # urllib3 1.x does not notice it by itself
             raise _Again(f"the connection was cut after {done} of {total} bytes")
 
     def _drop_part(self) -> None:
