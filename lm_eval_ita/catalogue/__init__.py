@@ -1,1 +1,7 @@
-"""Which data sets exist and how to get them."""
+"""Which data sets the suites are made of, and how to get them."""
+
+from lm_eval_ita.catalogue.loader import Loaded, fetch, load, locate, path
+from lm_eval_ita.catalogue.rows import Row, row_hash
+from lm_eval_ita.catalogue.schema import Entry, catalogue, entry, keys
+
+__all__ = ["Entry", "Loaded", "Row", "catalogue", "entry", "fetch", "keys", "load", "locate", "path", "row_hash"]
