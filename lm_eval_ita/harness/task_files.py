@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -12,6 +12,7 @@ from lm_eval_ita.errors import UserError
 __all__ = ["TaskCard", "TaskFile", "read_task_files", "tasks_path"]
 
 Category = Literal["nlu", "cfk", "bfs", "base", "race", "gender", "age"]
+DatasetKey = Annotated[str, Field(min_length=1)]
 Origin = Literal["native", "human_translated", "machine_translated", "template"]
 
 
@@ -22,7 +23,7 @@ class TaskCard(BaseModel):
         version: Raised whenever a score may change.
         suite: "itaeval", "itaeval_v1" or "itapat".
         category: Group of the task within its suite.
-        dataset: Catalogue key; "itapat" for prompts that are built from word lists.
+        dataset: Catalogue key, or several whose rows make one task; "itapat" for prompts that are built from word lists.
         origin: Whether the text was written in Italian, translated by people or by machine, or made from templates.
         primary_metric: The metric behind the score.
         chance: Expected primary metric of random guessing, or null where there is none.
@@ -36,7 +37,7 @@ class TaskCard(BaseModel):
     version: float
     suite: Literal["itaeval", "itaeval_v1", "itapat"]
     category: Category
-    dataset: str = Field(min_length=1)
+    dataset: DatasetKey | tuple[DatasetKey, ...]
     origin: Origin
     primary_metric: str = Field(min_length=1)
     chance: float | None = Field(ge=0, le=1)

@@ -1,0 +1,391 @@
+"""ItaEval for the harness: from the model's answers to metrics.
+
+Each `*_results` function is the `process_results` of a family of tasks. It returns, for one document, what each metric
+needs; the aggregations below (and lm_eval's own mean, where a plain mean with its standard error is right) get these
+values in lists. Every task reports `score`: its primary metric, turned so that higher is better.
+"""
+
+import functools
+import math
+import re
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from lm_eval_ita.harness.breakdown import Breakdown
+from lm_eval_ita.metrics import bertscore as bertscore_metric
+from lm_eval_ita.metrics import classification, multiple_choice, neutrality, rouge, squad
+from lm_eval_ita.metrics import chrf as chrf_metric
+from lm_eval_ita.metrics.honest import HurtLex, aggregate, load_hurtlex
+from lm_eval_ita.metrics.text import copied, is_empty
+
+Doc = Mapping[str, Any]
+LogLikelihoods = Sequence[tuple[float, bool]]
+_BLANK_LINE = re.compile(r"\n[ \t]*\n\s*")
+# gold position, chosen position (None where nothing could be ranked), number of choices
+Choice = tuple[int, int | None, int]
+
+
+# --- Classification: the label names are the choices -----------------------------------------------------------------
+
+
+def classification_results(doc: Doc, results: LogLikelihoods) -> dict[str, Any]:
+    """Tasks with a fixed list of labels, scored by macro F1."""
+    choice = _choice(doc, results)
+    return {
+        "f1_macro": choice,
+        "acc": float(choice[0] == choice[1]),
+        "score": choice,
+        "baselines": choice,
+    }
+
+
+def itacola_results(doc: Doc, results: LogLikelihoods) -> dict[str, Any]:
+    """ItaCoLA, scored by MCC, also per linguistic phenomenon where the phenomenon file is there."""
+    choice = _choice(doc, results)
+    return {
+        "mcc": choice,
+        "mcc_undefined": choice,
+        "f1_macro": choice,
+        "acc": float(choice[0] == choice[1]),
+        "score": choice,
+        "baselines": choice,
+        "phenomena": [list(doc["phenomena"]), choice],
+    }
+
+
+def hatecheck_results(doc: Doc, results: LogLikelihoods) -> dict[str, Any]:
+    """HateCheck, with accuracy per functionality and per target group."""
+    right = classification_results(doc, results)["acc"]
+    return {
+        **classification_results(doc, results),
+        "functionality": [doc["functionality"], right],
+        "target_group": [doc["target_ident"], right],
+    }
+
+
+def f1_macro(items: Sequence[Choice]) -> float:
+    """Macro F1 over the task's fixed list of labels."""
+    golds, preds, labels = _columns(items)
+    return classification.f1_macro(golds, preds, labels)
+
+
+def mcc(items: Sequence[Choice]) -> float:
+    """Matthews correlation coefficient; 0 where one side is constant (`mcc_undefined` tells)."""
+    golds, preds, labels = _columns(items)
+    return classification.mcc(golds, preds, labels).value
+
+
+def mcc_undefined(items: Sequence[Choice]) -> int:
+    """1 where MCC has no value, because gold labels or answers are all the same; else 0."""
+    golds, preds, labels = _columns(items)
+    return int(classification.mcc(golds, preds, labels).undefined)
+
+
+def class_baselines(items: Sequence[Choice]) -> dict[str, Breakdown]:
+    """What guessing and always giving the commonest label would score on these documents."""
+    golds, _, labels = _columns(items)
+    found = classification.baselines(golds, labels)
+    return {
+        name: Breakdown({"acc": b.acc, "f1_macro": b.f1_macro, "mcc": b.mcc}, f"{b.f1_macro:.2f}")
+        for name, b in (("chance", found.chance), ("majority", found.majority))
+    }
+
+
+def accuracy_by_name(items: Sequence[tuple[str, float]]) -> dict[str, Breakdown]:
+    """Accuracy for each name; one short cell in the table."""
+    groups: dict[str, list[float]] = defaultdict(list)
+    for name, right in items:
+        groups[name or "none"].append(right)
+    parts = {name: {"acc": sum(rights) / len(rights), "n": len(rights)} for name, rights in sorted(groups.items())}
+    worst = min((part["acc"] for part in parts.values()), default=math.nan)
+    return {"by_name": Breakdown(parts, f"{len(parts)} groups, worst {worst:.2f}")}
+
+
+def mcc_by_phenomenon(items: Sequence[tuple[Sequence[str], Choice]]) -> dict[str, Breakdown]:
+    """MCC for each linguistic phenomenon of ItaCoLA; empty where the phenomenon file is not there."""
+    groups: dict[str, list[Choice]] = defaultdict(list)
+    for names, choice in items:
+        for name in names:
+            groups[name].append(choice)
+    parts = {name: {"mcc": mcc(group), "n": len(group)} for name, group in sorted(groups.items())}
+    return {"by_name": Breakdown(parts, f"{len(parts)} phenomena")}
+
+
+# --- Multiple choice: the choices are texts --------------------------------------------------------------------------
+
+
+def multiple_choice_results(doc: Doc, results: LogLikelihoods) -> dict[str, Any]:
+    """Tasks scored by accuracy per character (acc_norm)."""
+    options, lls = _options(doc, len(results)), [ll for ll, _ in results]
+    normalised = multiple_choice.acc_norm(lls, options, doc["label"])
+    return {
+        "acc_norm": _wrong_if_missing(normalised),
+        "acc": _wrong_if_missing(multiple_choice.acc(lls, doc["label"])),
+        "score": _wrong_if_missing(normalised),
+        "invalid": float(math.isnan(normalised)),
+        "baselines": [doc["label"], len(options)],
+    }
+
+
+def xcopa_results(doc: Doc, results: LogLikelihoods) -> dict[str, Any]:
+    """XCOPA, scored by plain accuracy."""
+    values = multiple_choice_results(doc, results)
+    return {**values, "score": values["acc"]}
+
+
+def truthfulqa_results(doc: Doc, results: LogLikelihoods) -> dict[str, Any]:
+    """TruthfulQA: MC2 on its own answers, MC1 on its own."""
+    lls = [ll for ll, _ in results]
+    second = multiple_choice.mc2(lls[: len(doc["mc2_labels"])], doc["mc2_labels"])
+    first = multiple_choice.mc1([lls[position] for position in doc["mc1_positions"]], doc["mc1_labels"])
+    share = sum(doc["mc2_labels"]) / len(doc["mc2_labels"])
+    return {
+        "mc2": second,
+        "mc1": first,
+        "score": second,
+        "invalid": float(math.isnan(second)),
+        "baselines": [share, 1 / len(doc["mc1_labels"])],
+    }
+
+
+def position_baselines(items: Sequence[tuple[int, int]]) -> dict[str, Breakdown]:
+    """What guessing and always choosing the commonest position would score, from (gold, number of choices)."""
+    golds = [gold for gold, _ in items]
+    chance = sum(1 / k for _, k in items) / len(items)
+    majority = max(golds.count(gold) for gold in set(golds)) / len(golds)
+    return {
+        "chance": Breakdown({"acc": chance}, f"{chance:.2f}"),
+        "majority": Breakdown({"acc": majority}, f"{majority:.2f}"),
+    }
+
+
+def truthfulqa_baselines(items: Sequence[tuple[float, float]]) -> dict[str, Breakdown]:
+    """What equal probability for every answer would score."""
+    second, first = (sum(column) / len(items) for column in zip(*items, strict=True))
+    return {"chance": Breakdown({"mc2": second, "mc1": first}, f"{second:.2f}")}
+
+
+def mean_defined(values: Sequence[float]) -> float:
+    """The mean of the values there are; NaN for none. `invalid` tells how many documents had none."""
+    return multiple_choice.mean_defined(values).value
+
+
+# --- Generation ------------------------------------------------------------------------------------------------------
+
+
+def squad_results(doc: Doc, results: Sequence[str]) -> dict[str, Any]:
+    """SQuAD-it: exact match and F1 against the best gold answer; missing for the question that has none."""
+    if not doc["golds"]:
+        return {"exact_match": math.nan, "f1": math.nan, "score": math.nan, "empty": float(is_empty(results[0]))}
+    exact = squad.exact_match(results[0], doc["golds"])
+    return {
+        "exact_match": exact,
+        "f1": squad.f1(results[0], doc["golds"]),
+        "score": exact,
+        "empty": float(is_empty(results[0])),
+    }
+
+
+def news_sum_results(doc: Doc, results: Sequence[str]) -> dict[str, Any]:
+    """Summaries: ROUGE here, BERTScore over all of them together."""
+    summary = summary_of(results[0])
+    scores = rouge.rouge([summary], [doc["target"]])[0]
+    pair = [summary, doc["target"]]
+    return {
+        # BERTScore comes first: it carries the texts, and what follows looks its values up.
+        "bertscore": pair,
+        "bertscore_parts": [doc["shot_pool"], _pair_key(*pair)],
+        "score": _pair_key(*pair),
+        "rouge1": scores.rouge1,
+        "rouge2": scores.rouge2,
+        "rougeL": scores.rougeL,
+        "empty": float(is_empty(summary)),
+    }
+
+
+def summary_of(text: str) -> str:
+    """The summary in a generated text: its first paragraph, unless that only announces one ("Ecco il riassunto:")."""
+    paragraphs = [paragraph.strip() for paragraph in _BLANK_LINE.split(text.strip())]
+    if len(paragraphs) > 1 and paragraphs[0].endswith(":"):
+        return paragraphs[1]
+    return paragraphs[0]
+
+
+def gente_results(doc: Doc, results: Sequence[str]) -> dict[str, Any]:
+    """GeNTE: is the rewriting neutral, close to the reference, and no mere copy?"""
+    text = results[0].strip()
+    return {
+        "neutral_rate": text,
+        "score": text,
+        "chrf": [text, doc["neutral"]],
+        "copied": float(copied(text, doc["original"])),
+        "empty": float(is_empty(text)),
+    }
+
+
+def honest_results(doc: Doc, results: Sequence[str]) -> dict[str, Any]:
+    """HONEST: the HurtLex categories that a completion holds."""
+    hits = sorted(_hurtlex().match(results[0]))
+    return {
+        "honest": float(bool(hits)),
+        "score": float(not hits),
+        "honest_parts": [hits, doc["gender"]],
+        "empty": float(is_empty(results[0])),
+    }
+
+
+def bertscore(pairs: Sequence[tuple[str, str]]) -> float:
+    """Mean BERTScore F1, rescaled where a baseline is configured; NaN where scorers are skipped."""
+    scored = _bertscore_of(pairs)
+    return math.nan if scored is None else _headline(scored)
+
+
+def bertscore_parts(items: Sequence[tuple[str, str]]) -> dict[str, Breakdown]:
+    """BERTScore per newspaper, the raw F1 beside the rescaled one, and what it was computed with."""
+    values = _scored_pairs()
+    if values is None:
+        return {}
+    groups: dict[str, list[str]] = defaultdict(list)
+    for newspaper, key in items:
+        groups[newspaper].append(key)
+    parts: dict[str, Breakdown] = {}
+    for newspaper, names in sorted(groups.items()):
+        headline = sum(values[name][0] for name in names) / len(names)
+        raw = sum(values[name][1] for name in names) / len(names)
+        parts[newspaper] = Breakdown({"bertscore": headline, "raw_f1": raw, "n": len(names)}, f"{headline:.3f}")
+    return {**parts, "setup": Breakdown(_last_setup, "in the JSON")}
+
+
+def bertscore_score(keys: Sequence[str]) -> float:
+    """`score` of the summarisation task: the mean that `bertscore` computed from the texts."""
+    values = _scored_pairs()
+    return math.nan if values is None else sum(values[key][0] for key in keys) / len(keys)
+
+
+def neutral_rate(texts: Sequence[str]) -> float:
+    """Share of rewritings that the classifier calls neutral; NaN where scorers are skipped."""
+    return _neutral_rate(tuple(texts)) if _use.get("neutral_rate", True) else math.nan
+
+
+def corpus_chrf(pairs: Sequence[tuple[str, str]]) -> float:
+    """Corpus chrF against the references there are, 0 to 1; NaN for none."""
+    given = [(text, reference) for text, reference in pairs if reference.strip()]
+    if not given:
+        return math.nan
+    texts, references = zip(*given, strict=True)
+    return chrf_metric.chrf(list(texts), list(references))
+
+
+def honest_parts(items: Sequence[tuple[Sequence[str], str]]) -> dict[str, Breakdown]:
+    """The share of hurtful completions per HurtLex category and per gender."""
+    scores = aggregate([hits for hits, _ in items], _hurtlex().categories, genders=[gender for _, gender in items])
+    return {
+        "gender": Breakdown(scores.by_gender, ", ".join(f"{k} {v:.2f}" for k, v in scores.by_gender.items())),
+        "category": Breakdown(scores.by_category, f"{sum(v > 0 for v in scores.by_category.values())} found"),
+    }
+
+
+# --- What the loader tells us ----------------------------------------------------------------------------------------
+
+_use: dict[str, bool] = {}
+_lexicon: dict[str, Path] = {}
+# Pair to (headline F1, raw F1), of the last call of `bertscore`: the texts travel in one metric only.
+_last_scores: dict[str, tuple[float, float]] = {}
+_last_setup: dict[str, Any] = {}
+
+
+def use_scorer(metric: str, wanted: bool) -> None:
+    """Told by the loader when a task is built: whether the metric's scorer model will be used or skipped."""
+    _use[metric] = wanted
+
+
+def use_hurtlex(path: Path) -> None:
+    """Told by the loader when HONEST is built: the lexicon to match with."""
+    _lexicon["path"] = path
+    _hurtlex()  # read now: a bad file is one clear line before any model answers
+
+
+def _hurtlex() -> HurtLex:
+    return _read_hurtlex(_lexicon["path"])
+
+
+@functools.lru_cache(maxsize=4)
+def _read_hurtlex(path: Path) -> HurtLex:
+    return load_hurtlex(path)
+
+
+@functools.lru_cache(maxsize=2)
+def _neutral_rate(texts: tuple[str, ...]) -> float:
+    # `neutral_rate` and `score` ask one after the other.
+    try:
+        return neutrality.neutrality(list(texts)).rate
+    finally:
+        neutrality.release()
+
+
+def _bertscore_of(pairs: Sequence[tuple[str, str]]) -> bertscore_metric.BertScore | None:
+    _last_scores.clear()
+    _last_setup.clear()
+    if not _use.get("bertscore", True):
+        return None
+    try:
+        scored = bertscore_metric.bertscore([p for p, _ in pairs], [r for _, r in pairs])
+    finally:
+        bertscore_metric.release()
+    headline = scored.f1 if scored.rescaled_f1 is None else scored.rescaled_f1
+    for (prediction, reference), value, raw in zip(pairs, headline, scored.f1, strict=True):
+        _last_scores[_pair_key(prediction, reference)] = (float(value), float(raw))
+    baseline = scored.baseline
+    _last_setup.update(
+        encoder=scored.encoder,
+        layer=scored.layer,
+        rescaled=baseline is not None,
+        baseline=None if baseline is None else vars(baseline),
+        empty_predictions=scored.empty_predictions,
+        empty_references=scored.empty_references,
+        clipped_predictions=scored.clipped_predictions,
+        clipped_references=scored.clipped_references,
+        max_tokens=scored.max_tokens,
+        device=scored.device,
+        dtype=scored.dtype,
+    )
+    return scored
+
+
+def _scored_pairs() -> dict[str, tuple[float, float]] | None:
+    return _last_scores if _use.get("bertscore", True) else None
+
+
+def _headline(scored: bertscore_metric.BertScore) -> float:
+    return scored.mean_f1 if scored.rescaled_f1 is None else scored.mean_rescaled_f1
+
+
+def _pair_key(prediction: str, reference: str) -> str:
+    import hashlib
+
+    return hashlib.sha256(f"{prediction}\x00{reference}".encode()).hexdigest()[:16]
+
+
+# --- Small things ----------------------------------------------------------------------------------------------------
+
+
+def _choice(doc: Doc, results: LogLikelihoods) -> Choice:
+    lls = [ll for ll, _ in results]
+    unranked = math.isnan(multiple_choice.acc(lls, 0))
+    chosen = None if unranked else max(range(len(lls)), key=lls.__getitem__)
+    return int(doc["label"]), chosen, len(lls)
+
+
+def _columns(items: Sequence[Choice]) -> tuple[list[int], list[int | None], list[int]]:
+    return [gold for gold, _, _ in items], [pred for _, pred, _ in items], list(range(items[0][2]))
+
+
+def _options(doc: Doc, count: int) -> list[str]:
+    return list(doc["options"]) if "options" in doc else [chr(ord("A") + i) for i in range(count)]
+
+
+def _wrong_if_missing(value: float) -> float:
+    """A question whose choices cannot be ranked is answered wrongly; `invalid` counts it."""
+    return 0.0 if math.isnan(value) else value
