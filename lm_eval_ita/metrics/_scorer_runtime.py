@@ -99,10 +99,18 @@ class Runtime:
 
 
 def length_batches(lengths: Sequence[int], batch_size: int) -> Iterator[list[int]]:
-    """Yield positions in batches of similar length, the longest first (a device too small fails at once)."""
-    order = sorted(range(len(lengths)), key=lambda position: -lengths[position])
-    for start in range(0, len(order), batch_size):
-        yield order[start : start + batch_size]
+    """Yield positions in batches of similar length, the longest first (a device too small fails at once).
+
+    A batch ends at `batch_size` texts, or where padding would be more than a quarter of a text.
+    """
+    batch: list[int] = []
+    for position in sorted(range(len(lengths)), key=lambda position: -lengths[position]):
+        if batch and (len(batch) == batch_size or lengths[position] < 0.75 * lengths[batch[0]]):
+            yield batch
+            batch = []
+        batch.append(position)
+    if batch:
+        yield batch
 
 
 _LOADED: dict[tuple[str, object], Runtime] = {}

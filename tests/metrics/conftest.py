@@ -66,8 +66,20 @@ def tiny_bert(tmp_path_factory) -> Path:
 
 @pytest.fixture(scope="session")
 def tiny_classifier(tmp_path_factory) -> Path:
+    """A random classifier, its bias moved so that it calls some texts neutral and some gendered."""
     labels = {"id2label": {0: "gendered", 1: "neutral"}, "label2id": {"gendered": 0, "neutral": 1}}
-    return _write_bert(tmp_path_factory.mktemp("classifier"), "BertForSequenceClassification", **labels)
+    folder = _write_bert(tmp_path_factory.mktemp("classifier"), "BertForSequenceClassification", **labels)
+    import torch
+    from transformers import AutoTokenizer, BertForSequenceClassification
+
+    model = BertForSequenceClassification.from_pretrained(folder).eval()
+    texts = ["il gatto dorme", "un cane", "la casa", "treno per bologna con ritardo"]
+    with torch.no_grad():
+        logits = model(**AutoTokenizer.from_pretrained(folder)(texts, return_tensors="pt", padding=True)).logits
+        margins = (logits[:, 1] - logits[:, 0]).sort().values
+        model.classifier.bias[1] -= (margins[1] + margins[2]) / 2
+    model.save_pretrained(folder)
+    return folder
 
 
 @pytest.fixture(scope="session")
