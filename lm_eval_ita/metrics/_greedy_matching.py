@@ -129,7 +129,7 @@ def self_test(runtime: Runtime) -> None:
             f"the BERTScore encoder fails its self-test: equal texts score {equal:.4f}, different ones "
             f"{different:.4f}; set LM_EVAL_ITA_SCORER_DTYPE=float32 or another encoder"
         )
-    alone, padded = _embed(runtime, ids[:1], 1)[0], _embed(runtime, ids, len(ids))[0]
+    alone, padded = runtime.on_device(lambda: (_embed_batch(runtime, ids[:1])[0], _embed_batch(runtime, ids)[0]))
     drift = 1.0 - float((alone * padded).sum(dim=1).min())
     if not drift <= (1e-4 if runtime.dtype == "float32" else 1e-2):
         raise UserError(f"the BERTScore encoder fails its self-test: padding changes embeddings by {drift:.4f}")
@@ -184,10 +184,17 @@ def _embed(runtime: Runtime, ids: Sequence[Sequence[int]], batch_size: int) -> l
 
     embeddings: list[torch.Tensor] = [torch.empty(0)] * len(ids)
     for batch in length_batches([len(row) for row in ids], batch_size):
-        tokens, mask = runtime.batch([ids[position] for position in batch])
-        with torch.inference_mode():
-            hidden = runtime.model(input_ids=tokens, attention_mask=mask).last_hidden_state.float()
-            hidden = torch.nn.functional.normalize(hidden, dim=-1)
-        for row, position in enumerate(batch):
-            embeddings[position] = hidden[row, : len(ids[position])]
+        for position, values in zip(batch, _embed_batch(runtime, [ids[row] for row in batch]), strict=True):
+            embeddings[position] = values
     return embeddings
+
+
+def _embed_batch(runtime: Runtime, ids: Sequence[Sequence[int]]) -> list[torch.Tensor]:
+    """Embed texts in one pass, padded to the longest."""
+    import torch
+
+    tokens, mask = runtime.batch(ids)
+    with torch.inference_mode():
+        hidden = runtime.model(input_ids=tokens, attention_mask=mask).last_hidden_state.float()
+        hidden = torch.nn.functional.normalize(hidden, dim=-1)
+    return [hidden[row, : len(text)] for row, text in enumerate(ids)]

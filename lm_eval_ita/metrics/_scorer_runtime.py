@@ -141,7 +141,9 @@ def runtime_for(
         try:
             with _quiet_transformers():
                 model, tokenizer = load(source)
-        except (OSError, ValueError, ImportError) as error:
+        except UserError:
+            raise
+        except Exception as error:  # whatever transformers raises on a folder or repository it cannot read
             reason = " ".join(str(error).split())[:300]
             raise UserError(f"cannot load the {scorer.metric} model {scorer.name}: {reason}") from error
         runtime = Runtime(model, tokenizer, device, dtype)

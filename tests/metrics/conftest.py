@@ -4,6 +4,11 @@ import os
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+# The same examples on every run, and no time limit for one: machines are shared.
+settings.register_profile("metrics", deadline=None, derandomize=True)
+settings.load_profile("metrics")
 
 VOCABULARY = (
     "[PAD] [UNK] [CLS] [SEP] [MASK] il lo la un una gatto cane dorme mangia sul divano tappeto casa legge treno parte "

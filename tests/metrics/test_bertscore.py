@@ -178,6 +178,12 @@ def count_texts(monkeypatch):
     return seen
 
 
+def test_batches_hold_texts_of_similar_length_the_longest_first():
+    # 40 and 31 pad to 40 (31 is above three quarters of it), 12 does not join; two at most per batch.
+    assert list(_scorer_runtime.length_batches([12, 40, 31, 12, 12], 2)) == [[1, 2], [0, 3], [4]]
+    assert list(_scorer_runtime.length_batches([], 2)) == []
+
+
 def test_equal_texts_are_encoded_once(tiny, monkeypatch):
     bertscore([NORMAL], [NORMAL])
     seen = count_texts(monkeypatch)

@@ -24,6 +24,7 @@ def test_mcc_by_hand():
     assert not result.undefined
 
 
+@pytest.mark.filterwarnings("ignore:A single label was found")
 @given(rows)
 def test_equals_sklearn(pairs):
     golds, preds = map(list, zip(*pairs, strict=True))
