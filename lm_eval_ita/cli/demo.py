@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from lm_eval_ita.cli.demo_model import model_with_progress
-from lm_eval_ita.run.demo import AssociationRow, association_rows, evaluate_to_folder
+from lm_eval_ita.run.demo import AssociationRow, association_rows
+from lm_eval_ita.run.evaluate import evaluate_to_folder
 
 __all__ = ["add_parser", "run"]
 

@@ -21,8 +21,9 @@ _log = logging.getLogger(__name__)
 class SeededSampler(ContextSampler):  # type: ignore[misc]  # lm_eval is untyped
     """Draws examples that are neither the document itself nor about the same passage.
 
-    Documents carry two columns that `lm_eval_ita.harness.itaeval.load` adds: `shot_key`, equal for rows that must not be
-    each other's example (the same text, the same passage), and `shot_pool`, equal for rows that may be (the same newspaper).
+    Documents carry two columns that `lm_eval_ita.harness.itaeval.load` adds: `shot_key`, equal for rows that must not
+    be each other's example (the same text, the same passage), and `shot_pool`, equal for rows that may be (the same
+    newspaper).
     """
 
     def __init__(self, df: Sequence[dict[str, Any]] | None = None, *, rnd: int | None = None, **options: Any) -> None:

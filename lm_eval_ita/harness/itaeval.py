@@ -1,7 +1,7 @@
 """ItaEval for the harness: the data set of a task, evaluated rows and examples in one.
 
-lm_eval hands the document to a few-shot sampler only when examples and documents come from one split. So `load` puts both
-into the split "test", told apart by the column `role`, and the task files name `documents` and `examples` as their
+lm_eval hands the document to a few-shot sampler only when examples and documents come from one split. So `load` puts
+both into the split "test", told apart by the column `role`, and the task files name `documents` and `examples` as their
 `process_docs`.
 """
 

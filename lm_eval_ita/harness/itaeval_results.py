@@ -15,8 +15,8 @@ from typing import Any
 
 from lm_eval_ita.harness.breakdown import Breakdown
 from lm_eval_ita.metrics import bertscore as bertscore_metric
-from lm_eval_ita.metrics import classification, multiple_choice, neutrality, rouge, squad
 from lm_eval_ita.metrics import chrf as chrf_metric
+from lm_eval_ita.metrics import classification, multiple_choice, neutrality, rouge, squad
 from lm_eval_ita.metrics.honest import HurtLex, aggregate, load_hurtlex
 from lm_eval_ita.metrics.text import copied, is_empty
 
@@ -275,7 +275,7 @@ def corpus_chrf(pairs: Sequence[tuple[str, str]]) -> float:
     if not given:
         return math.nan
     texts, references = zip(*given, strict=True)
-    return chrf_metric.chrf(list(texts), list(references))
+    return chrf_metric.chrf(list(texts), list(references)) / 100
 
 
 def honest_parts(items: Sequence[tuple[Sequence[str], str]]) -> dict[str, Breakdown]:

@@ -23,7 +23,7 @@ class TaskCard(BaseModel):
         version: Raised whenever a score may change.
         suite: "itaeval", "itaeval_v1" or "itapat".
         category: Group of the task within its suite.
-        dataset: Catalogue key, or several whose rows make one task; "itapat" for prompts that are built from word lists.
+        dataset: Catalogue key, or several whose rows make one task; "itapat" for prompts built from word lists.
         origin: Whether the text was written in Italian, translated by people or by machine, or made from templates.
         primary_metric: The metric behind the score.
         chance: Expected primary metric of random guessing, or null where there is none.

@@ -3,12 +3,11 @@
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from lm_eval_ita.stats.multiplicity import holm
 
-__all__ = ["AssociationRow", "association_rows", "evaluate_to_folder"]
+__all__ = ["AssociationRow", "association_rows"]
 
 
 @dataclass(frozen=True)
@@ -36,54 +35,6 @@ class AssociationRow:
     p_value: float
     p_holm: float
     reading: str
-
-
-def evaluate_to_folder(
-    tasks: list[str],
-    model: Path,
-    output: Path,
-    *,
-    limit: int | None = None,
-    batch_size: int = 64,
-) -> dict[str, Any]:
-    """Evaluate a local model through the harness, with our tasks only, and save results and samples.
-
-    Args:
-        tasks: Task or group names of ours.
-        model: A transformers folder.
-        output: The harness writes `<output>/<model>/results_*.json` and `samples_*.jsonl`.
-        limit: Documents per task; all when None.
-        batch_size: Prompts at a time.
-
-    Returns:
-        The harness's results, without the samples.
-    """
-    import torch
-    from lm_eval import simple_evaluate
-    from lm_eval.loggers import EvaluationTracker
-    from lm_eval.tasks import TaskManager
-
-    from lm_eval_ita.harness.task_files import tasks_path
-
-    tracker = EvaluationTracker(output_path=str(output))
-    model_args = {"pretrained": str(model), "dtype": "float32"}
-    results = simple_evaluate(
-        model="hf",
-        model_args=model_args,
-        tasks=tasks,
-        task_manager=TaskManager(include_path=str(tasks_path()), include_defaults=False, metadata=model_args),
-        batch_size=batch_size,
-        device="cuda:0" if torch.cuda.is_available() else "cpu",
-        limit=limit,
-        log_samples=True,
-        bootstrap_iters=0,
-        evaluation_tracker=tracker,
-    )
-    samples = results.pop("samples")
-    tracker.save_results_aggregated(results=results, samples=samples)
-    for task, rows in samples.items():
-        tracker.save_results_samples(task_name=task, samples=rows)
-    return dict(results)
 
 
 def association_rows(results: Mapping[str, Any]) -> list[AssociationRow]:

@@ -2,6 +2,9 @@
 
 import json
 import math
+import os
+import subprocess
+import sys
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -12,7 +15,8 @@ from lm_eval.tasks import TaskManager
 
 from lm_eval_ita.harness.task_files import tasks_path
 from lm_eval_ita.itapat import OUTCOMES, Answer, parse_answer, score_answers
-from lm_eval_ita.run.demo import association_rows, evaluate_to_folder
+from lm_eval_ita.run.demo import association_rows
+from lm_eval_ita.run.evaluate import evaluate_to_folder
 from tests.models import gemma, smollm2
 
 pytestmark = pytest.mark.slow
@@ -70,6 +74,33 @@ def test_automatic_batch_size_and_limit() -> None:
     result = evaluate(smollm2(), apply_chat_template=True, batch_size="auto", limit=10)
     assert result["n-samples"]["itapat_gender_7"] == {"original": 80, "effective": 10}
     assert sum(result["results"]["itapat_gender_7"]["outcome,none"].values()) == 10
+
+
+def test_two_processes_give_the_numbers_of_one(tmp_path: Path) -> None:
+    common = ["-m", "lm_eval", "run", "--model", "hf", "--model_args", f"pretrained={smollm2()},dtype=float32"]
+    common += [
+        "--tasks",
+        "itapat_gender_7",
+        "--include_path",
+        str(tasks_path()),
+        "--limit",
+        "11",
+        "--apply_chat_template",
+    ]
+    launch = ["-m", "accelerate.commands.launch", "--cpu", "--num_processes", "2", "--num_machines", "1"]
+    launch += ["--mixed_precision", "no", "--dynamo_backend", "no"]
+    found = []
+    for name, command in (("one", [*common, "--device", "cpu"]), ("two", [*launch, *common])):
+        environment = {**os.environ, "OMP_NUM_THREADS": "1", "ACCELERATE_USE_CPU": "true"}
+        done = subprocess.run(
+            [sys.executable, *command, "--output_path", str(tmp_path / name)],
+            capture_output=True, text=True, check=False, env=environment,
+        )  # fmt: skip
+        assert done.returncode == 0, done.stderr[-3000:]
+        (saved,) = (tmp_path / name).rglob("results_*.json")
+        found.append(json.loads(saved.read_text())["results"])
+    assert found[0] == found[1]
+    assert found[0]["itapat_gender_7"]["sample_len"] == 11
 
 
 def test_the_demo_saves_results_and_samples(tmp_path: Path) -> None:
