@@ -15,10 +15,11 @@ from lm_eval_ita.harness import itaeval_results
 from lm_eval_ita.harness.itaeval_rows import PREPARE
 from lm_eval_ita.metrics.scorers import BERTSCORE, NEUTRALITY, require
 
-__all__ = ["documents", "examples", "load"]
+__all__ = ["SCORERS", "documents", "examples", "load"]
 
 _log = logging.getLogger(__name__)
-_SCORERS = {"bertscore": BERTSCORE, "neutral_rate": NEUTRALITY}
+# Primary metric to the model that computes it.
+SCORERS = {"bertscore": BERTSCORE, "neutral_rate": NEUTRALITY}
 
 
 def load(
@@ -52,8 +53,8 @@ def load(
 
     if data_dir is not None and not isinstance(data_dir, str):
         raise UserError(f"data_dir is {data_dir!r}; it must be a folder, or 'sample'")
-    if primary_metric in _SCORERS:
-        itaeval_results.use_scorer(primary_metric, require(_SCORERS[primary_metric]))
+    if primary_metric in SCORERS:
+        itaeval_results.use_scorer(primary_metric, require(SCORERS[primary_metric]))
     keys = [dataset] if isinstance(dataset, str) else list(dataset)
     rows: list[dict[str, Any]] = []
     for key in keys:

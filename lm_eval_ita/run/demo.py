@@ -1,4 +1,4 @@
-"""The demonstration: the gender tests of ItaP-AT on a small real model, through the harness."""
+"""The demonstrations: the gender tests of ItaP-AT, or ItaEval on sample rows, as tables for people."""
 
 import math
 from collections.abc import Mapping
@@ -7,7 +7,7 @@ from typing import Any
 
 from lm_eval_ita.stats.multiplicity import holm
 
-__all__ = ["AssociationRow", "association_rows"]
+__all__ = ["AssociationRow", "ScoreRow", "association_rows", "score_rows", "tasks_without_scorer"]
 
 
 @dataclass(frozen=True)
@@ -63,3 +63,67 @@ def association_rows(results: Mapping[str, Any]) -> list[AssociationRow]:
         )
         for name in sorted(found, key=lambda name: order.get(name, math.inf))
     ]
+
+
+@dataclass(frozen=True)
+class ScoreRow:
+    """One ItaEval task in a table for people.
+
+    Attributes:
+        task: Task name.
+        category: "nlu", "cfk" or "bfs".
+        metric: The primary metric behind the score.
+        n: Documents.
+        score: Higher is better; NaN where it is missing.
+        chance, majority: What guessing, and always giving the commonest answer, score on these documents; None where
+            there is no such thing.
+    """
+
+    task: str
+    category: str
+    metric: str
+    n: int
+    score: float
+    chance: float | None
+    majority: float | None
+
+
+def tasks_without_scorer() -> tuple[list[str], dict[str, str]]:
+    """The ItaEval tasks that need no scorer model, and for each other the model that it needs."""
+    from lm_eval_ita.harness.itaeval import SCORERS
+    from lm_eval_ita.harness.task_files import read_task_files
+
+    free: list[str] = []
+    needs: dict[str, str] = {}
+    for file in read_task_files():
+        if file.card is None or file.card.suite != "itaeval":
+            continue
+        scorer = SCORERS.get(file.card.primary_metric)
+        if scorer is None:
+            free.append(file.name)
+        else:
+            needs[file.name] = f"{scorer.name} (or a local folder in {scorer.variable})"
+    return free, needs
+
+
+def score_rows(results: Mapping[str, Any]) -> list[ScoreRow]:
+    """The ItaEval tasks of a harness result, by category."""
+    rows = []
+    for name, config in results["configs"].items():
+        card = config["metadata"]
+        if card.get("suite") != "itaeval":
+            continue
+        figures = results["results"][name]
+        baselines = figures.get("baselines,none", {})
+        metric = card["primary_metric"]
+        chance, majority = (_baseline(baselines.get(kind, {}), metric) for kind in ("chance", "majority"))
+        rows.append(
+            ScoreRow(name, card["category"], metric, figures["sample_len"], figures["score,none"], chance, majority)
+        )
+    order = ("nlu", "cfk", "bfs")
+    return sorted(rows, key=lambda row: (order.index(row.category), row.task))
+
+
+def _baseline(figures: Mapping[str, float], metric: str) -> float | None:
+    # Choices are guessed alike whatever the normalisation: the baseline of acc is that of acc_norm.
+    return figures.get(metric, figures.get("acc") if metric == "acc_norm" else None)
