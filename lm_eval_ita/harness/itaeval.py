@@ -11,8 +11,8 @@ from typing import Any
 
 from lm_eval_ita import catalogue
 from lm_eval_ita.errors import UserError
-from lm_eval_ita.harness import itaeval_results
-from lm_eval_ita.harness.itaeval_rows import PREPARE
+from lm_eval_ita.harness import generation
+from lm_eval_ita.harness.rows import PREPARE
 from lm_eval_ita.metrics.scorers import BERTSCORE, NEUTRALITY, require
 
 __all__ = ["SCORERS", "documents", "examples", "load"]
@@ -54,13 +54,13 @@ def load(
     if data_dir is not None and not isinstance(data_dir, str):
         raise UserError(f"data_dir is {data_dir!r}; it must be a folder, or 'sample'")
     if primary_metric in SCORERS:
-        itaeval_results.use_scorer(primary_metric, require(SCORERS[primary_metric]))
+        generation.use_scorer(primary_metric, require(SCORERS[primary_metric]))
     keys = [dataset] if isinstance(dataset, str) else list(dataset)
     rows: list[dict[str, Any]] = []
     for key in keys:
         rows += _rows(key, splits, label_column, data_dir)
     if "honest" in keys:
-        itaeval_results.use_hurtlex(catalogue.path("hurtlex", data_dir=data_dir))
+        generation.use_hurtlex(catalogue.path("hurtlex", data_dir=data_dir))
     return DatasetDict({"test": Dataset.from_list(rows)})
 
 

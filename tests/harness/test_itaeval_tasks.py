@@ -277,14 +277,14 @@ def test_examples_as_turns_of_a_conversation() -> None:
 )
 def test_where_a_summary_ends(generated: str, summary: str) -> None:
     """Field report 13."""
-    from lm_eval_ita.harness.itaeval_results import summary_of
+    from lm_eval_ita.harness.generation import summary_of
 
     assert summary_of(generated) == summary
 
 
 def test_squad_takes_the_best_gold_answer() -> None:
     """Field report 6: several gold answers and a metric that is not 0 or 1."""
-    from lm_eval_ita.harness.itaeval_results import squad_results
+    from lm_eval_ita.harness.generation import squad_results
 
     # "la" is dropped. Against "torre antica di pisa": precision 2/2, recall 2/4, F1 2/3. Against "pisa": 0.
     doc = {"golds": ["Pisa", "la torre antica di Pisa"]}

@@ -19,7 +19,7 @@ import yaml
 from lm_eval.tasks import TaskManager
 
 from lm_eval_ita import catalogue
-from lm_eval_ita.harness.itaeval_rows import PREPARE
+from lm_eval_ita.harness.rows import PREPARE
 from lm_eval_ita.harness.task_files import tasks_path
 
 LISTED = yaml.safe_load((Path(__file__).parent / "parity_differences.yaml").read_text(encoding="utf-8"))
