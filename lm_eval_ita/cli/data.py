@@ -35,16 +35,13 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
 
     verify = actions.add_parser("verify", help="check a data folder row by row; exit status 2 if anything is wrong")
     verify.add_argument("dir", nargs="?", type=Path, metavar="DIR", help=f"the folder (default: ${folder.ENVIRONMENT})")
+    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
     """Run a parsed `data` command; returns the exit status."""
     actions = {"list": _list, "status": _status, "fetch": _fetch, "verify": _verify}
-    try:
-        return actions[args.action](args)
-    except UserError as error:
-        print(error, file=sys.stderr)
-        return 2
+    return actions[args.action](args)
 
 
 def _print_table(title: str, columns: list[str], lines: list[list[str]]) -> None:

@@ -1,4 +1,3 @@
-import argparse
 import json
 import os
 import pty
@@ -11,16 +10,14 @@ import pytest
 from lm_eval_ita import catalogue
 from lm_eval_ita.catalogue import loader
 from lm_eval_ita.catalogue.schema import Canonical
-from lm_eval_ita.cli import data
+from lm_eval_ita.cli.main import main
 
 KEYS = catalogue.keys()
 ROW = {"premise": "P.", "choice1": "A.", "choice2": "B.", "question": "cause", "label": 1, "idx": 0, "changed": False}
 
 
 def run(*arguments: str) -> int:
-    parser = argparse.ArgumentParser()
-    data.add_parser(parser.add_subparsers(dest="command", required=True))
-    return data.run(parser.parse_args(["data", *arguments]))
+    return main(["data", *arguments])
 
 
 @pytest.fixture

@@ -41,6 +41,17 @@ def test_list_as_tables(capsys: pytest.CaptureFixture[str]) -> None:
         assert word in out
 
 
+def test_every_command_is_wired_up(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["data", "list", "--json"]) == 0
+    keys = {entry["key"] for entry in json.loads(capsys.readouterr().out)}
+    assert {"xcopa", "ami_2020", "hurtlex"} <= keys
+    assert main(["data", "fetch", "xcopaa"]) == 2
+    err = capsys.readouterr().err
+    assert err.startswith("lm-eval-ita: ")
+    assert "xcopa" in err
+    assert len(err.splitlines()) == 1
+
+
 @pytest.mark.parametrize(
     "arguments", [[], ["nonsense"], ["list", "--nonsense"], ["demo", "--limit", "0"], ["demo", "--limit", "x"]]
 )
