@@ -19,10 +19,10 @@ def reject_str(**arguments: object) -> None:
             raise TypeError(f"{name} must be a list of values, not one {type(value).__name__}: {value[:40]!r}")
 
 
-def check_level(level: float) -> None:
-    """Raise `ValueError` unless `level` lies between 0 and 1 exclusive."""
+def check_level(level: float, name: str = "level") -> None:
+    """Raise `ValueError`, with the argument's name, unless `level` lies between 0 and 1 exclusive."""
     if not 0 < level < 1:
-        raise ValueError(f"level is {level}; it must lie between 0 and 1, exclusive")
+        raise ValueError(f"{name} is {level}; it must lie between 0 and 1, exclusive")
 
 
 def check_resamples(resamples: int) -> None:

@@ -50,10 +50,10 @@ def tied_by_p_values(p_values: npt.ArrayLike, alpha: float = 0.05) -> _Bools:
 
     Raises:
         TypeError: `p_values` is a string.
-        ValueError: Not square, not symmetric, or out of [0, 1].
+        ValueError: Not square, not symmetric in what is significant, or a number out of range.
     """
     p = _square(p_values, "p_values")
-    check_level(alpha)
+    check_level(alpha, "alpha")
     off = p[~np.eye(len(p), dtype=bool)]
     if np.any((off < 0) | (off > 1)):
         raise ValueError("p-values must lie between 0 and 1")
@@ -117,13 +117,9 @@ def tie_groups(scores: npt.ArrayLike, tied: npt.ArrayLike) -> TieGroups:
 def _insert_and_absorb(columns: Sequence[frozenset[int]], i: int, j: int) -> list[frozenset[int]]:
     """Split every group that holds both of two different models; drop the parts that another group contains."""
     kept = [column for column in columns if not (i in column and j in column)]
-    for column in columns:
-        if i in column and j in column:
-            for part in (column - {i}, column - {j}):
-                if not any(part <= other for other in kept):
-                    kept = [other for other in kept if not other < part]
-                    kept.append(part)
-    return kept
+    # No group contains another, so a part cannot contain a group, nor a part of another one.
+    parts = [column - {model} for column in columns if i in column and j in column for model in (i, j)]
+    return kept + [part for part in parts if not any(part < other for other in kept)]
 
 
 def _letter(group: int) -> str:
