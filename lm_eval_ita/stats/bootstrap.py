@@ -36,7 +36,8 @@ class BootstrapEstimate:
     Attributes:
         estimate: The statistic of the samples.
         standard_error: Standard deviation of the bootstrap values; NaN where a stratum has fewer than two units.
-        low, high: Bounds of the interval; NaN likewise, and where a resample has no value.
+        low, high: Bounds of the interval; NaN likewise, and where a resample, or for BCa the samples
+            without one unit, have no value.
         level: Confidence level of the interval, 0 to 1.
         resamples: Number of bootstrap resamples.
     """
@@ -88,7 +89,7 @@ class BootstrapDistribution:
         Returns:
             A value in (0, 1]; 1 where no resample differs from `null`; NaN where there is no interval.
         """
-        if np.isnan(self.values).any():
+        if np.isnan(self.values).any() or math.isnan(self.acceleration):
             return math.nan
         below, tied = _compare(self.values, null)
         n = len(self.values)
@@ -186,10 +187,16 @@ def _bias_correction(values: Floats, estimate: float) -> float:
 
 def _acceleration(statistic: Statistic, units: Sequence[Stratum]) -> float:
     """From the jackknife influence (n - 1) (mean - left out) of the units, one value a kind."""
-    skew, variance = 0.0, 0.0
+    influences = []
     for stratum, blocks in leave_one_out_sums(units):
         left_out = np.concatenate([statistic.function(sums) for sums in blocks])
-        influence = (stratum.size - 1) * (np.average(left_out, weights=stratum.copies) - left_out)
-        skew += float(stratum.copies @ influence**3) / stratum.size**3
-        variance += float(stratum.copies @ influence**2) / stratum.size**2
-    return skew / (6 * variance**1.5) if variance else 0.0
+        influences.append((stratum.size - 1) * (np.average(left_out, weights=stratum.copies) - left_out))
+    scale = max(float(np.abs(influence).max()) for influence in influences)
+    if scale == 0:
+        return 0.0
+    skew, variance = 0.0, 0.0
+    for stratum, influence in zip(units, influences, strict=True):
+        unit = influence / scale  # the powers of tiny values would vanish
+        skew += float(stratum.copies @ unit**3) / stratum.size**3
+        variance += float(stratum.copies @ unit**2) / stratum.size**2
+    return skew / (6 * variance * math.sqrt(variance))

@@ -180,6 +180,11 @@ def test_order_does_not_matter(values: list[int], random: object) -> None:
     assert first.interval() == second.interval() or math.isnan(first.interval().low)
 
 
+def test_tiny_values_are_values() -> None:
+    ours, scaled = (bootstrap(mean(SKEWED * unit), resamples=500).interval() for unit in (1.0, 2.0**-500))
+    np.testing.assert_allclose(np.array(bounds(scaled)) * 2.0**500, bounds(ours), rtol=1e-12)
+
+
 @given(st.lists(st.floats(-1, 1), min_size=2, max_size=30), st.sampled_from(["percentile", "bca", "expanded"]))
 @settings(max_examples=40)
 def test_bounds_stay_within_the_values(values: list[float], method: str) -> None:
@@ -220,7 +225,9 @@ def test_a_resample_without_a_value_leaves_no_interval() -> None:
     found = int(np.flatnonzero(GOLDS == 0)[0])
     few = [found, *np.flatnonzero(GOLDS == 1)[:3]]  # one in three resamples of four misses the only gold 0
     drawn = bootstrap(from_indices(lambda i: recall(np.array(few)[i]), 4), method="percentile", resamples=200)
-    assert np.isnan([drawn.interval().low, drawn.interval().high, drawn.p_value()]).all()
+    unknown = BootstrapDistribution(0.5, np.arange(9.0), acceleration=math.nan)
+    for nothing in (drawn, unknown):
+        assert np.isnan([nothing.interval().low, nothing.interval().high, nothing.p_value()]).all()
 
 
 def test_memory_is_bounded() -> None:
