@@ -109,10 +109,17 @@ def test_skipped_scorers_leave_their_metrics_missing(tmp_path: Path) -> None:
     assert math.isfinite(results["results"]["itaeval_news_sum"]["rougeL,none"])
 
 
+def alike(first: Any, second: Any) -> bool:
+    """Equal, but for the last digits of floats: scorer models see other batches."""
+    if isinstance(first, dict):
+        return first.keys() == second.keys() and all(alike(value, second[key]) for key, value in first.items())
+    return bool(first == (pytest.approx(second, rel=1e-5) if isinstance(second, float) else second))
+
+
 def test_two_processes_on_news_give_the_numbers_of_one(tmp_path: Path, tiny_bert: Path) -> None:
     """Field report 14."""
     arguments = smol(
-        "--tasks", "itaeval_news_sum,itaeval_ironita_irony", "--limit", "8", "--gen_kwargs", "max_gen_toks=16"
+        "--tasks", "itaeval_news_sum,itaeval_ironita_irony", "--limit", "8", "--gen_kwargs", "max_gen_toks=8"
     )
     environment = {"LM_EVAL_ITA_BERTSCORE_MODEL": str(tiny_bert), "OMP_NUM_THREADS": "1", "ACCELERATE_USE_CPU": "true"}
     one = lm_eval(tmp_path / "one", environment, *arguments, "--device", "cpu")
@@ -120,8 +127,7 @@ def test_two_processes_on_news_give_the_numbers_of_one(tmp_path: Path, tiny_bert
     launch += ("--mixed_precision", "no", "--dynamo_backend", "no", "-m", "lm_eval")
     two = lm_eval(tmp_path / "two", environment, *arguments, launcher=launch)
     for task in ("itaeval_news_sum", "itaeval_ironita_irony"):
-        for metric, value in one["results"][task].items():
-            assert two["results"][task][metric] == pytest.approx(value) or metric.endswith("_parts,none"), metric
+        assert alike(one["results"][task], two["results"][task])
 
 
 @pytest.mark.parametrize("model", [gemma, smollm2], ids=["sentencepiece-gemma", "bpe-smollm2"])
