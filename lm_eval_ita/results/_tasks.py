@@ -12,6 +12,7 @@ __all__ = ["task_record"]
 
 _SUITES = get_args(Suite)
 _Json = Mapping[str, Any]
+_ITAPAT_OPTIONS = ("itapat_lists", "oneshot_from", "oneshot_seed")
 
 
 def task_record(name: str, content: _Json, path: Path) -> TaskRecord:
@@ -83,6 +84,7 @@ def _ours(name: str, card: _Json, figures: _Json, metrics: Mapping[str, float | 
         "score": metrics.get("score"),
         "reading": reading if isinstance(reading, str) else None,
         "chance_level": card.get("chance"),
+        "options": {name: str(card[name]) for name in _ITAPAT_OPTIONS if card.get(name) is not None},
         "deviations": tuple(map(str, deviations)) if isinstance(deviations, list) else (),
     }
 

@@ -175,6 +175,7 @@ class TaskRecord(_Record):
         empty_rate: Share of empty generations, 0 to 1.
         truncated: Texts that were cut to a model's length, by kind; empty where nobody counted.
         gen_kwargs: Generation settings; empty for tasks that generate nothing.
+        options: What `--metadata` changed of ItaP-AT: `itapat_lists`, `oneshot_from`, `oneshot_seed`.
         deviations: What differs from the source, from the card.
         defect: Why the figure must not be used, for published figures known to be wrong.
         task_hash: The harness's hash over documents, prompts and targets; None without samples.
@@ -209,6 +210,7 @@ class TaskRecord(_Record):
     empty_rate: Number = None
     truncated: dict[str, int] = {}
     gen_kwargs: dict[str, Any] = {}
+    options: dict[str, str] = {}
     deviations: tuple[str, ...] = ()
     defect: str | None = None
     task_hash: str | None = None
