@@ -1,27 +1,39 @@
 """The record of one task, from the parts of a results file that tell about it."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, get_args
 
 from lm_eval_ita.results.aliases import OldTask, old_tasks
 from lm_eval_ita.results.records import Breakdowns, Data, Suite, TaskRecord, as_number
-from lm_eval_ita.results.samples import find_samples
 
 __all__ = ["task_record"]
 
 _SUITES = get_args(Suite)
 _Json = Mapping[str, Any]
+_PARTS = frozenset(
+    f"{part},none"
+    for part in (
+        "functionality",
+        "target_group",
+        "phenomena",
+        "honest_parts",
+        "bertscore_parts",
+        "outcome",
+        "instructions",
+    )
+)
+_NO_PARTS = Breakdowns()
 _ITAPAT_OPTIONS = ("itapat_lists", "oneshot_from", "oneshot_seed")
 
 
-def task_record(name: str, content: _Json, path: Path) -> TaskRecord:
+def task_record(name: str, content: _Json, samples: Callable[[str], Path | None]) -> TaskRecord:
     """Make the record of one task.
 
     Args:
         name: As in the file.
         content: The file's content, its layout checked.
-        path: The file, beside which samples may lie.
+        samples: Task name to its file of samples.
     """
     config = _mapping(content["configs"].get(name))
     card = _mapping(config.get("metadata"))
@@ -33,12 +45,12 @@ def task_record(name: str, content: _Json, path: Path) -> TaskRecord:
     scorer = _mapping(parts["bertscore_parts"].get("setup"))
     version = _mapping(content["versions"]).get(name)
     hashes = _mapping(content.get("task_hashes"))
-    known = {
+    known: dict[str, Any] = {
         "name": name,
         "version": None if version is None else str(version),
         "shots": _whole(_mapping(content.get("n-shot")).get(name, config.get("num_fewshot"))),
         "fewshot_seed": _whole(run.get("fewshot_seed")),
-        "limit": run.get("limit"),
+        "limit": as_number(run.get("limit")),
         "n_evaluated": _whole(sizes.get("effective")) or _whole(figures.get("sample_len")),
         "n_total": _whole(sizes.get("original")),
         "metrics": metrics,
@@ -52,9 +64,9 @@ def task_record(name: str, content: _Json, path: Path) -> TaskRecord:
         },
         "gen_kwargs": dict(_mapping(config.get("generation_kwargs"))),
         "task_hash": hashes.get(name) if isinstance(hashes.get(name), str) else None,
-        "samples": find_samples(path, name),
+        "samples": samples(name),
     }
-    return TaskRecord.model_validate({**known, **_identity(name, card, figures, metrics)})
+    return TaskRecord(**known, **_identity(name, card, figures, metrics))
 
 
 def _identity(name: str, card: _Json, figures: _Json, metrics: Mapping[str, float | None]) -> dict[str, Any]:
@@ -83,7 +95,7 @@ def _ours(name: str, card: _Json, figures: _Json, metrics: Mapping[str, float | 
         "primary_value": metrics.get(primary),
         "score": metrics.get("score"),
         "reading": reading if isinstance(reading, str) else None,
-        "chance_level": card.get("chance"),
+        "chance_level": as_number(card.get("chance")),
         "options": {name: str(card[name]) for name in _ITAPAT_OPTIONS if card.get(name) is not None},
         "deviations": tuple(map(str, deviations)) if isinstance(deviations, list) else (),
     }
@@ -118,20 +130,24 @@ def _numbers(figures: _Json) -> tuple[dict[str, float | None], dict[str, float |
     metrics: dict[str, float | None] = {}
     stderrs: dict[str, float | None] = {}
     for key, value in figures.items():
-        name, comma, filtered = key.rpartition(",")
-        if not comma:
+        if key.endswith(",none"):
+            name, filtered, suffix = key[:-5], "none", ""
+        elif "," in key:
+            name, _, filtered = key.rpartition(",")
+            suffix = f",{filtered}"
+        else:
             continue
-        base = name.removesuffix("_stderr")
-        label = base if filtered == "none" else f"{base},{filtered}"
         # A name that ends in "_stderr" is a standard error only of a metric that is there.
-        if base != name and f"{base},{filtered}" in figures:
-            stderrs[label] = as_number(value)
+        if name.endswith("_stderr") and f"{name[:-7]},{filtered}" in figures:
+            stderrs[name[:-7] + suffix] = as_number(value)
         elif not isinstance(value, dict) and name != "reading":
-            metrics[label if base == name else name] = as_number(value)
+            metrics[name + suffix] = as_number(value)
     return metrics, {name: value for name, value in stderrs.items() if name in metrics}
 
 
 def _breakdowns(figures: _Json, newspapers: _Json) -> Breakdowns:
+    if _PARTS.isdisjoint(figures):
+        return _NO_PARTS
     honest = _mapping(figures.get("honest_parts,none"))
     outcome = _mapping(figures.get("outcome,none"))
     return Breakdowns(

@@ -88,9 +88,10 @@ def _files(paths: Iterable[Path]) -> Iterator[Path]:
 def _newest(runs: Sequence[RunRecord]) -> tuple[list[RunRecord], list[Superseded]]:
     best: dict[tuple[object, str], tuple[RunRecord, TaskRecord]] = {}
     superseded: list[Superseded] = []
-    for run in runs:
+    models = [run.model.key for run in runs]
+    for run, model in zip(runs, models, strict=True):
         for record in run.tasks.values():
-            key = (run.model.key, record.task)
+            key = (model, record.task)
             if key not in best:
                 best[key] = (run, record)
                 continue
@@ -98,8 +99,8 @@ def _newest(runs: Sequence[RunRecord]) -> tuple[list[RunRecord], list[Superseded
             best[key] = better
             superseded.append(Superseded(record.task, worse[0].source, better[0].source, _why(worse[1], better[1])))
     kept: list[RunRecord] = []
-    for run in runs:
-        tasks = {name: record for name, record in run.tasks.items() if best[run.model.key, record.task][0] is run}
+    for run, model in zip(runs, models, strict=True):
+        tasks = {name: record for name, record in run.tasks.items() if best[model, record.task][0] is run}
         if tasks:
             kept.append(run if len(tasks) == len(run.tasks) else run.model_copy(update={"tasks": tasks}))
     kept.sort(key=lambda run: (run.model.name, _moment(run), str(run.source)))

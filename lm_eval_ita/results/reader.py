@@ -1,7 +1,6 @@
 """Read one results file of the harness (lm_eval 0.4.x) into a record, or refuse it by name."""
 
 import json
-import re
 from collections.abc import Mapping
 from datetime import datetime, timezone
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import Any
 from lm_eval_ita.errors import UserError
 from lm_eval_ita.results._tasks import task_record
 from lm_eval_ita.results.records import Hardware, ModelIdentity, RunRecord, as_number
+from lm_eval_ita.results.samples import samples_beside
 
 __all__ = ["load_results", "read_run", "run_record"]
 
@@ -23,14 +23,13 @@ _QUANTISING = (
     "autogptq",
     "gguf_file",
 )
-_PRETTY = {
-    "torch": r"^PyTorch version: (.+)$",
-    "python": r"^Python version: (\S+)",
-    "gpu": r"^GPU models and configuration:\s*(.+(?:\nGPU \d+: .+)*)",
-    "cpu": r"^Model name:\s*(.+)$",
-    "platform": r"^OS: (.+)$",
+_ENVIRONMENT = {
+    "torch": "PyTorch version:",
+    "python": "Python version:",
+    "gpu": "GPU models and configuration:",
+    "cpu": "Model name:",
+    "platform": "OS:",
 }
-_PATTERNS = {name: re.compile(pattern, re.MULTILINE) for name, pattern in _PRETTY.items()}
 
 
 def read_run(path: Path) -> RunRecord:
@@ -112,6 +111,7 @@ def run_record(content: Mapping[str, Any], path: Path) -> RunRecord:
         "torch": env.get("torch"),
         "python": env.get("python"),
     }
+    samples = samples_beside(path)
     started = as_number(content.get("date"))
     seconds = content.get("total_evaluation_time_seconds")
     return RunRecord(
@@ -127,7 +127,7 @@ def run_record(content: Mapping[str, Any], path: Path) -> RunRecord:
         run_seconds=_seconds(seconds),
         batch_size=_text(config.get("batch_size")),
         source=path,
-        tasks={name: task_record(name, content, path) for name in _task_names(content)},
+        tasks={name: task_record(name, content, samples) for name in _task_names(content)},
     )
 
 
@@ -161,8 +161,22 @@ def _model_args(args: object) -> dict[str, Any]:
 
 
 def _environment(info: str) -> dict[str, str]:
-    found = {name: pattern.search(info) for name, pattern in _PATTERNS.items()}
-    return {name: match[1].strip() for name, match in found.items() if match}
+    """What PyTorch's description of the environment says, line by line."""
+    text = "\n" + info
+    found = {}
+    for name, label in _ENVIRONMENT.items():
+        start = text.find("\n" + label)
+        if start < 0:
+            continue
+        start += len(label) + 1
+        end = text.find("\n", start)
+        # Several GPUs have a line each.
+        while name == "gpu" and text.startswith("GPU ", end + 1) and end >= 0:
+            end = text.find("\n", end + 1)
+        found[name] = text[start : end if end >= 0 else None].strip()
+    if "python" in found:
+        found["python"] = found["python"].split(" ")[0]
+    return found
 
 
 def _known(value: str | None) -> str | None:

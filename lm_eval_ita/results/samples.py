@@ -1,14 +1,16 @@
 """The samples that a run logged (`--log_samples`): finding the file of a task, and streaming it."""
 
+import functools
 import json
+import os
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 from lm_eval_ita.errors import UserError
 
-__all__ = ["find_samples", "iter_samples"]
+__all__ = ["find_samples", "iter_samples", "samples_beside"]
 
 _DATE = re.compile(r"_(\d{4}-\d{2}-\d{2}T[0-9.:-]+)\.json$")
 
@@ -19,14 +21,31 @@ def find_samples(results: Path, task: str) -> Path | None:
     The harness puts the moment of writing into both names. Where the results file was renamed, a single file of samples
     of this task beside it is taken; among several there is no telling.
     """
-    if len(task) > 200 or "/" in task or "\0" in task:
-        return None  # no file has such a name
-    if match := _DATE.search(results.name):
-        path = results.with_name(f"samples_{task}_{match[1]}.jsonl")
-        return path if path.is_file() else None
-    pattern = re.compile(rf"samples_{re.escape(task)}(_\d{{4}}-\d\d-\d\dT[0-9.:-]+)?\.jsonl")
-    found = [path for path in results.parent.glob("samples_*.jsonl") if pattern.fullmatch(path.name)]
-    return found[0] if len(found) == 1 else None
+    return samples_beside(results)(task)
+
+
+def samples_beside(results: Path) -> Callable[[str], Path | None]:
+    """`find_samples` for all tasks of one results file: its folder is listed once."""
+    try:
+        names = _listed(str(results.parent), results.parent.stat().st_mtime_ns)
+    except OSError:
+        names = frozenset()
+    date = _DATE.search(results.name)
+
+    def find(task: str) -> Path | None:
+        if date:
+            name = f"samples_{task}_{date[1]}.jsonl"
+            return results.with_name(name) if name in names else None
+        pattern = re.compile(rf"samples_{re.escape(task)}(_\d{{4}}-\d\d-\d\dT[0-9.:-]+)?\.jsonl")
+        found = [name for name in names if pattern.fullmatch(name)]
+        return results.with_name(found[0]) if len(found) == 1 else None
+
+    return find
+
+
+@functools.lru_cache(maxsize=8)
+def _listed(folder: str, changed: int) -> frozenset[str]:
+    return frozenset(name for name in os.listdir(folder) if name.startswith("samples_"))  # noqa: PTH208  # names only
 
 
 def iter_samples(path: Path) -> Iterator[dict[str, Any]]:

@@ -268,12 +268,16 @@ def _with_ranks(rows: Sequence[Row], columns: Sequence[Column]) -> list[Row]:
     return [
         replace(
             row,
-            cells={name: replace(cell, rank=by_cell[name][i]) for name, cell in row.cells.items()},
+            cells={name: _ranked(cell, by_cell[name][i]) for name, cell in row.cells.items()},
             means={name: replace(mean, rank=by_mean[name][i]) for name, mean in row.means.items()},
             average=None if row.average is None else replace(row.average, rank=by_average[i]),
         )
         for i, row in enumerate(rows)
     ]
+
+
+def _ranked(cell: Cell, rank: int | None) -> Cell:
+    return cell if rank is None else Cell(cell.score, cell.why_not, rank, cell.records, cell.source)
 
 
 def _names(columns: Sequence[Column], category: str | None = None) -> list[str]:

@@ -5,13 +5,14 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from pydantic import ValidationError
 
 from lm_eval_ita.errors import UserError
 from lm_eval_ita.harness.task_files import read_task_files
 from lm_eval_ita.results import iter_samples, read_run
 from lm_eval_ita.results.aliases import old_tasks
 from lm_eval_ita.results.reader import run_record
-from lm_eval_ita.results.records import RunRecord, as_number
+from lm_eval_ita.results.records import RunRecord, TaskRecord, as_number
 from tests.results.files import content, old_task, task, write
 
 JSON = st.recursive(
@@ -60,6 +61,22 @@ def test_a_whole_record(tmp_path: Path) -> None:
     assert (record.samples, record.shots, record.fewshot_seed, record.version) == (samples, 0, 1234, "1.0")
     assert [sample["doc"] for sample in iter_samples(samples)] == [{"a": "x\u2028y"}, {}]
     assert RunRecord.model_validate_json(run.model_dump_json()) == run
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf, "0.5", "N/A", [0.5]])
+def test_a_record_takes_no_other_number(value: object) -> None:
+    with pytest.raises(ValidationError):
+        TaskRecord.model_validate({"name": "t", "task": "t", "layout": "other", "score": value})
+
+
+def test_an_environment_that_says_little(tmp_path: Path) -> None:
+    run = read_run(
+        write(
+            tmp_path,
+            content({"itaeval_xcopa": task()}, pretty_env_info="GPU models and configuration: Could not collect"),
+        )
+    )
+    assert (run.hardware.gpu, run.hardware.cpu, run.software.get("torch")) == (None, None, None)
 
 
 def test_no_samples_is_no_error(tmp_path: Path) -> None:
