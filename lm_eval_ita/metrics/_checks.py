@@ -6,23 +6,9 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from lm_eval_ita.stats._checks import reject_str
+
 __all__ = ["Mean", "check_same_length", "mean_defined", "reject_str"]
-
-
-def reject_str(**arguments: object) -> None:
-    """Refuse a bare `str` where a list of strings is expected.
-
-    A string is a sequence of characters, so a metric that takes one runs and returns nonsense.
-
-    Args:
-        **arguments: The values to check, by the name that the message should use.
-
-    Raises:
-        TypeError: If one of them is a `str` or `bytes`.
-    """
-    for name, value in arguments.items():
-        if isinstance(value, (str, bytes)):
-            raise TypeError(f"{name} must be a list of values, not one {type(value).__name__}: {value[:40]!r}")
 
 
 def check_same_length(**sequences: Sequence[object]) -> int:

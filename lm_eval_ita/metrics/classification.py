@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from lm_eval_ita.metrics._checks import check_same_length, reject_str
+from lm_eval_ita.stats.confusion import f1_macro_from_counts, mcc_from_counts
 
 __all__ = [
     "INVALID",
@@ -27,6 +28,7 @@ __all__ = [
     "baselines",
     "confusion",
     "f1_macro",
+    "label_ids",
     "mcc",
     "unparsable_rate",
 ]
@@ -97,6 +99,23 @@ def unparsable_rate(preds: Sequence[Hashable], labels: Sequence[Hashable]) -> fl
     return float(np.mean(_encode(preds, _index(labels)) < 0))
 
 
+def label_ids(values: Sequence[Hashable], labels: Sequence[Hashable]) -> _Ints:
+    """Number golds or predictions by the label list, as the bootstrap (`stats.statistic`) wants them.
+
+    Args:
+        values: Shape (n,).
+        labels: The task's label list, length k, no label twice.
+
+    Returns:
+        Shape (n,): the position in `labels`, -1 for an unparsable value.
+
+    Raises:
+        ValueError: If a label is there twice or the list is empty.
+    """
+    reject_str(values=values, labels=labels)
+    return _encode(values, _index(labels))
+
+
 def confusion(golds: Sequence[Hashable], preds: Sequence[Hashable], labels: Sequence[Hashable]) -> _Ints:
     """Count predictions by gold label.
 
@@ -144,14 +163,7 @@ def f1_macro(golds: Sequence[Hashable], preds: Sequence[Hashable], labels: Seque
     Raises:
         ValueError: If a gold label is not in the list, a label is there twice or lengths differ.
     """
-    counts = confusion(golds, preds, labels)
-    if not counts.sum():
-        return math.nan
-    k = counts.shape[0]
-    hits = np.diagonal(counts)
-    involved = counts.sum(axis=1) + counts[:, :k].sum(axis=0)  # 2 TP + FP + FN
-    scores = np.divide(2.0 * hits, involved, out=np.zeros(k), where=involved > 0)
-    return float(scores.mean())
+    return float(f1_macro_from_counts(confusion(golds, preds, labels)))
 
 
 def mcc(golds: Sequence[Hashable], preds: Sequence[Hashable], labels: Sequence[Hashable] | None = None) -> Mcc:
@@ -184,14 +196,8 @@ def mcc(golds: Sequence[Hashable], preds: Sequence[Hashable], labels: Sequence[H
         values.pop(INVALID, None)
         labels = list(values)
     counts = confusion(golds, preds, labels)
-    true_counts = counts.sum(axis=1).astype(float)
-    pred_counts = counts.sum(axis=0).astype(float)
-    true_spread = n * n - float(true_counts @ true_counts)
-    pred_spread = n * n - float(pred_counts @ pred_counts)
-    if true_spread == 0.0 or pred_spread == 0.0:
-        return Mcc(0.0, undefined=True)
-    agreement = n * float(np.trace(counts)) - float(true_counts @ pred_counts[:-1])
-    return Mcc(agreement / math.sqrt(true_spread * pred_spread), undefined=False)
+    constant = bool(np.count_nonzero(counts.sum(axis=1)) < 2 or np.count_nonzero(counts.sum(axis=0)) < 2)
+    return Mcc(float(mcc_from_counts(counts)), undefined=constant)
 
 
 def baselines(golds: Sequence[Hashable], labels: Sequence[Hashable]) -> Baselines:

@@ -6,7 +6,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import confusion_matrix, f1_score, matthews_corrcoef
 
-from lm_eval_ita.metrics.classification import INVALID, accuracy, baselines, confusion, f1_macro, mcc, unparsable_rate
+from lm_eval_ita.metrics.classification import (
+    INVALID,
+    accuracy,
+    baselines,
+    confusion,
+    f1_macro,
+    label_ids,
+    mcc,
+    unparsable_rate,
+)
 
 LABELS = ["No", "Sì"]
 rows = st.lists(st.tuples(st.sampled_from("abc"), st.sampled_from(["a", "b", "c", INVALID])), min_size=1, max_size=40)
@@ -122,3 +131,11 @@ def test_ten_thousand_rows_take_a_fraction_of_a_second():
     f1_macro(golds, preds, list("abcd"))
     mcc(golds, preds)
     assert time.perf_counter() - start < 0.5
+
+
+def test_label_ids_are_positions_in_the_label_list():
+    assert label_ids(["1", 0, True, None, INVALID, "2"], [0, 1]).tolist() == [1, 0, 1, -1, -1, -1]
+    with pytest.raises(ValueError, match="twice"):
+        label_ids([0], [0, "0"])
+    with pytest.raises(TypeError, match="values must be a list"):
+        label_ids("01", [0, 1])
