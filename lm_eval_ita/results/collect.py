@@ -19,7 +19,7 @@ class Superseded:
         task: The task.
         source: The file whose figure is left out.
         by: The file whose figure is used.
-        why: "newer", or what makes the other one better ("all documents", "not sample data").
+        why: What makes the other one better: "not sample data", "all documents", "has a score", "newer", "rescored".
     """
 
     task: str
@@ -51,8 +51,8 @@ def collect(paths: Sequence[Path]) -> Collection:
         paths: Result files, or folders that are searched for `results*.json`.
 
     Returns:
-        The records. Where two files of one model hold the same task, full data wins over a part or sample rows, and
-        otherwise the newer file.
+        The records. Where two files of one model hold the same task, full data wins over a part or sample rows, a score
+        over a missing one, the newer run over the older, and a rescored file over the one it was made from.
 
     Raises:
         UserError: A path does not exist.
@@ -97,7 +97,7 @@ def _newest(runs: Sequence[RunRecord]) -> tuple[list[RunRecord], list[Superseded
                 continue
             worse, better = sorted([best[key], (run, record)], key=_rank)
             best[key] = better
-            superseded.append(Superseded(record.task, worse[0].source, better[0].source, _why(worse[1], better[1])))
+            superseded.append(Superseded(record.task, worse[0].source, better[0].source, _why(worse, better)))
     kept: list[RunRecord] = []
     for run, model in zip(runs, models, strict=True):
         tasks = {name: record for name, record in run.tasks.items() if best[model, record.task][0] is run}
@@ -107,18 +107,17 @@ def _newest(runs: Sequence[RunRecord]) -> tuple[list[RunRecord], list[Superseded
     return kept, superseded
 
 
-def _rank(entry: tuple[RunRecord, TaskRecord]) -> tuple[bool, bool, float, str]:
+def _rank(entry: tuple[RunRecord, TaskRecord]) -> tuple[bool, bool, bool, float, bool, str]:
     run, record = entry
-    return record.data != "sample", not record.limited, _moment(run), str(run.source)
+    has_score = record.primary_value is not None
+    return record.data != "sample", not record.limited, has_score, _moment(run), run.rescored, str(run.source)
 
 
 def _moment(run: RunRecord) -> float:
     return 0.0 if run.date is None else run.date.timestamp()
 
 
-def _why(worse: TaskRecord, better: TaskRecord) -> str:
-    if worse.data == "sample" and better.data != "sample":
-        return "not sample data"
-    if worse.limited and not better.limited:
-        return "all documents"
-    return "newer"
+def _why(worse: tuple[RunRecord, TaskRecord], better: tuple[RunRecord, TaskRecord]) -> str:
+    reasons = ("not sample data", "all documents", "has a score", "newer", "rescored")
+    pairs = zip(_rank(worse), _rank(better), reasons, strict=False)
+    return next((reason for less, more, reason in pairs if less != more), "newer")

@@ -126,6 +126,7 @@ def run_record(content: Mapping[str, Any], path: Path) -> RunRecord:
         date=_date(started),
         run_seconds=_seconds(seconds),
         batch_size=_text(config.get("batch_size")),
+        rescored="rescored" in content,
         source=path,
         tasks={name: task_record(name, content, samples) for name in _task_names(content)},
     )

@@ -246,6 +246,7 @@ class RunRecord(_Record):
         date: When the run started, UTC.
         run_seconds: Wall-clock time of the whole run, in seconds.
         batch_size: As given ("auto", "32").
+        rescored: Whether the figures were computed anew from samples (`lm-eval-ita rescore`).
         source: The file that this was read from.
         tasks: By the name in the file, in the file's order.
     """
@@ -257,5 +258,6 @@ class RunRecord(_Record):
     date: datetime | None = None
     run_seconds: Number = None
     batch_size: str | None = None
+    rescored: bool = False
     source: Path
     tasks: dict[str, TaskRecord] = Field(default_factory=dict)

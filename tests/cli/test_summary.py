@@ -47,7 +47,7 @@ def test_of_two_files_of_one_run_the_older_is_named(tmp_path: Path, capsys: pyte
     out, err = capsys.readouterr()
     assert "20.00" in out
     assert "10.00" not in out
-    assert err == f"note: {tmp_path / OLD}: itaeval_xcopa is left out, {tmp_path / NEW} is used (newer)\n"
+    assert err == f"note: {tmp_path / OLD}: itaeval_xcopa left out, {tmp_path / NEW} is used (newer)\n"
 
 
 def test_json(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
