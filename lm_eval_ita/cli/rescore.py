@@ -42,9 +42,12 @@ def add_parser(subparsers: Any) -> None:
 def run(options: argparse.Namespace) -> int:
     """Print old and new figures; 1 where a task could not be rescored or, with --check, a figure differs."""
     content = load_results(options.path)
-    rescored = list(rescore_run(run_record(content, options.path), content))
+    record_of_run = run_record(content, options.path)
+    rescored = list(rescore_run(record_of_run, content))
     if not rescored:
         raise UserError("holds no task of ItaEval or ItaP-AT", file=options.path)
+    if any(record.data == "sample" for record in record_of_run.tasks.values()):
+        print("SAMPLE DATA, NOT COMPARABLE")
     print(plain(_grid(rescored)))
     for task in rescored:
         if task.note:

@@ -5,6 +5,7 @@ import io
 import itertools
 import string
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 from lm_eval_ita.results.grid import Grid, displayed
@@ -50,8 +51,14 @@ _LEGEND = (
 
 def grids(table: SuiteTable) -> list[Grid]:
     """A suite's table for people: tasks as rows for a few models, else one table per category as in the paper."""
-    if table.suite == "itapat":
-        return itapat_grids(table)
+    sample = any(
+        record.data == "sample" for row in table.rows for cell in row.cells.values() for record in cell.records
+    )
+    made = itapat_grids(table) if table.suite == "itapat" else _itaeval_grids(table)
+    return [replace(grid, title=f"{grid.title} - SAMPLE DATA, NOT COMPARABLE") for grid in made] if sample else made
+
+
+def _itaeval_grids(table: SuiteTable) -> list[Grid]:
     marks = _Marks()
     if len(table.rows) <= _FEW:
         return [_by_task(table, marks)]
