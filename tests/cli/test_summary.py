@@ -105,3 +105,13 @@ def test_no_task_of_ours(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> 
 def test_no_such_path(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["summary", str(tmp_path / "x")]) == 2
     assert capsys.readouterr().err.count("\n") == 1
+
+
+@pytest.mark.parametrize("models", [1, 5])
+def test_sample_data_is_said_aloud(tmp_path: Path, capsys: pytest.CaptureFixture[str], models: int) -> None:
+    for i in range(models):
+        write(tmp_path / str(i), content({"itaeval_xcopa": entry("itaeval_xcopa", 0.5, data_dir="sample")}, f"m{i}"))
+    assert main(["summary", str(tmp_path)]) == 0
+    out = capsys.readouterr().out
+    assert out.count("SAMPLE DATA, NOT COMPARABLE") == (1 if models == 1 else 4)
+    assert "[a] not comparable: sample data" in out
