@@ -44,7 +44,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _summary(options: argparse.Namespace) -> int:
-    found = collect(options.paths)
+    found = collect(options.paths, details=False)
     columns = {suite: columns_of(suite, references()) for suite in ("itaeval", "itaeval_v1", "itapat")}
     published = published_rows(columns) if options.with_published else {}  # type: ignore[arg-type]  # literals
     tables = suite_tables(found.runs, references(), published)

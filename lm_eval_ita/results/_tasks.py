@@ -27,13 +27,13 @@ _NO_PARTS = Breakdowns()
 _ITAPAT_OPTIONS = ("itapat_lists", "oneshot_from", "oneshot_seed")
 
 
-def task_record(name: str, content: _Json, samples: Callable[[str], Path | None]) -> TaskRecord:
+def task_record(name: str, content: _Json, samples: Callable[[str], Path | None] | None) -> TaskRecord:
     """Make the record of one task.
 
     Args:
         name: As in the file.
         content: The file's content, its layout checked.
-        samples: Task name to its file of samples.
+        samples: Task name to its file of samples; None leaves out what the suites' tables do not show.
     """
     config = _mapping(content["configs"].get(name))
     card = _mapping(config.get("metadata"))
@@ -41,10 +41,7 @@ def task_record(name: str, content: _Json, samples: Callable[[str], Path | None]
     metrics, stderrs = _numbers(figures)
     run = content["config"]
     sizes = _mapping(_mapping(content.get("n-samples")).get(name))
-    parts = {key: _mapping(figures.get(f"{key},none")) for key in ("baselines", "bertscore_parts")}
-    scorer = _mapping(parts["bertscore_parts"].get("setup"))
     version = _mapping(content["versions"]).get(name)
-    hashes = _mapping(content.get("task_hashes"))
     known: dict[str, Any] = {
         "name": name,
         "version": None if version is None else str(version),
@@ -54,19 +51,26 @@ def task_record(name: str, content: _Json, samples: Callable[[str], Path | None]
         "n_evaluated": _whole(sizes.get("effective")) or _whole(figures.get("sample_len")),
         "n_total": _whole(sizes.get("original")),
         "metrics": metrics,
-        "stderrs": stderrs,
-        "baselines": {kind: _figures(value) for kind, value in parts["baselines"].items()},
-        "breakdowns": _breakdowns(figures, parts["bertscore_parts"]),
+        "baselines": {kind: _figures(value) for kind, value in _mapping(figures.get("baselines,none")).items()},
         "unparsable_rate": metrics.get("invalid", metrics.get("prob_error")),
         "empty_rate": metrics.get("empty"),
+    }
+    if samples is not None:
+        known |= {"stderrs": stderrs, "samples": samples(name), **_details(name, content, config, figures)}
+    return TaskRecord(**known, **_identity(name, card, figures, metrics))
+
+
+def _details(name: str, content: _Json, config: _Json, figures: _Json) -> dict[str, Any]:
+    newspapers = _mapping(figures.get("bertscore_parts,none"))
+    scorer = _mapping(newspapers.get("setup"))
+    return {
+        "breakdowns": _breakdowns(figures, newspapers),
         "truncated": {
-            kind: int(value) for kind, value in scorer.items() if kind.startswith("clipped_") and _whole(value)
+            kind: count for kind, value in scorer.items() if kind.startswith("clipped_") and (count := _whole(value))
         },
         "gen_kwargs": dict(_mapping(config.get("generation_kwargs"))),
-        "task_hash": hashes.get(name) if isinstance(hashes.get(name), str) else None,
-        "samples": samples(name),
+        "task_hash": _text(_mapping(content.get("task_hashes")).get(name)),
     }
-    return TaskRecord(**known, **_identity(name, card, figures, metrics))
 
 
 def _identity(name: str, card: _Json, figures: _Json, metrics: Mapping[str, float | None]) -> dict[str, Any]:

@@ -44,11 +44,12 @@ class Collection:
     problems: tuple[str, ...]
 
 
-def collect(paths: Sequence[Path]) -> Collection:
+def collect(paths: Sequence[Path], *, details: bool = True) -> Collection:
     """Read all result files under the paths; a bad file is reported and the rest goes on.
 
     Args:
         paths: Result files, or folders that are searched for `results*.json`.
+        details: As in `read_run`.
 
     Returns:
         The records. Where two files of one model hold the same task, full data wins over a part or sample rows, a score
@@ -61,7 +62,7 @@ def collect(paths: Sequence[Path]) -> Collection:
     problems: list[str] = []
     for path in _files(paths):
         try:
-            runs.append(read_run(path))
+            runs.append(read_run(path, details=details))
         except UserError as error:
             problems.append(str(error))
     kept, superseded = _newest(runs)

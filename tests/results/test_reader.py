@@ -79,6 +79,15 @@ def test_an_environment_that_says_little(tmp_path: Path) -> None:
     assert (run.hardware.gpu, run.hardware.cpu, run.software.get("torch")) == (None, None, None)
 
 
+def test_without_details_the_figures_are_the_same(sample_run: Path) -> None:
+    whole, bare = read_run(sample_run), read_run(sample_run, details=False)
+    assert whole.tasks["itaeval_hatecheck"].breakdowns.functionality
+    left_out = {"stderrs", "breakdowns", "truncated", "gen_kwargs", "task_hash", "samples"}
+    for name, record in whole.tasks.items():
+        empty = TaskRecord(name="t", task="t", layout="other").model_dump(include=left_out)
+        assert bare.tasks[name].model_dump() == {**record.model_dump(), **empty}
+
+
 def test_no_samples_is_no_error(tmp_path: Path) -> None:
     assert read_run(write(tmp_path, content({"itaeval_xcopa": task()}))).tasks["itaeval_xcopa"].samples is None
 
