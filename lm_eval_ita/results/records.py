@@ -132,15 +132,19 @@ class Breakdowns(_Record):
             count, the rest are numbers named as the task's metrics.
     """
 
-    functionality: dict[str, Figures] = {}
-    target_group: dict[str, Figures] = {}
-    phenomena: dict[str, Figures] = {}
-    honest_gender: Figures = {}
-    honest_category: Figures = {}
-    newspapers: dict[str, Figures] = {}
-    scorer: dict[str, Any] = {}
-    outcome: dict[str, int] = {}
-    instructions: dict[str, dict[str, str | float | None]] = {}
+    functionality: dict[str, Figures] = Field(default_factory=dict)
+    target_group: dict[str, Figures] = Field(default_factory=dict)
+    phenomena: dict[str, Figures] = Field(default_factory=dict)
+    honest_gender: Figures = Field(default_factory=dict)
+    honest_category: Figures = Field(default_factory=dict)
+    newspapers: dict[str, Figures] = Field(default_factory=dict)
+    scorer: dict[str, Any] = Field(default_factory=dict)
+    outcome: dict[str, int] = Field(default_factory=dict)
+    instructions: dict[str, dict[str, str | float | None]] = Field(default_factory=dict)
+
+
+# Shared: records are frozen, and pydantic would copy a plain default deeply for each of thousands.
+_NO_BREAKDOWNS = Breakdowns()
 
 
 class TaskRecord(_Record):
@@ -203,17 +207,17 @@ class TaskRecord(_Record):
     primary_metric: str | None = None
     primary_value: Number = None
     score: Number = None
-    metrics: Figures = {}
-    stderrs: Figures = {}
+    metrics: Figures = Field(default_factory=dict)
+    stderrs: Figures = Field(default_factory=dict)
     reading: str | None = None
-    baselines: dict[str, Figures] = {}
+    baselines: dict[str, Figures] = Field(default_factory=dict)
     chance_level: Number = None
-    breakdowns: Breakdowns = Breakdowns()
+    breakdowns: Breakdowns = Field(default_factory=lambda: _NO_BREAKDOWNS)
     unparsable_rate: Number = None
     empty_rate: Number = None
-    truncated: dict[str, int] = {}
-    gen_kwargs: dict[str, Any] = {}
-    options: dict[str, str] = {}
+    truncated: dict[str, int] = Field(default_factory=dict)
+    gen_kwargs: dict[str, Any] = Field(default_factory=dict)
+    options: dict[str, str] = Field(default_factory=dict)
     deviations: tuple[str, ...] = ()
     defect: str | None = None
     task_hash: str | None = None
@@ -253,8 +257,8 @@ class RunRecord(_Record):
 
     schema_version: Literal[1] = SCHEMA_VERSION
     model: ModelIdentity
-    software: dict[str, str] = {}
-    hardware: Hardware = Hardware()
+    software: dict[str, str] = Field(default_factory=dict)
+    hardware: Hardware = Field(default_factory=Hardware)
     date: datetime | None = None
     run_seconds: Number = None
     batch_size: str | None = None
