@@ -4,7 +4,6 @@ from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
-from scipy.stats import false_discovery_control
 
 from lm_eval_ita.stats._checks import reject_str
 
@@ -54,6 +53,9 @@ def benjamini_hochberg(p_values: npt.ArrayLike) -> list[float]:
         TypeError: `p_values` is a string.
         ValueError: A p-value lies outside [0, 1], or the list is not one-dimensional.
     """
+    # scipy.stats takes a second to import, which every command would pay for Holm's correction.
+    from scipy.stats import false_discovery_control
+
     p, known = _checked(p_values)
     adjusted = np.full(p.shape, np.nan)
     adjusted[known] = false_discovery_control(p[known], method="bh")
