@@ -125,7 +125,7 @@ def _prepare(file: TaskFile, data_dir: str | None) -> str | None:
         Why the task's scorer is not there.
     """
     from lm_eval_ita import catalogue
-    from lm_eval_ita.harness import itaeval_results
+    from lm_eval_ita.harness import generation
     from lm_eval_ita.harness.itaeval import SCORERS
     from lm_eval_ita.metrics.scorers import require
 
@@ -135,9 +135,9 @@ def _prepare(file: TaskFile, data_dir: str | None) -> str | None:
             note = None if require(scorer) else "LM_EVAL_ITA_SCORERS=skip"
         except UserError as error:
             note = str(error)
-        itaeval_results.use_scorer(card.primary_metric, note is None)
+        generation.use_scorer(card.primary_metric, note is None)
     if card is not None and card.dataset == "honest":
-        itaeval_results.use_hurtlex(catalogue.path("hurtlex", data_dir=data_dir))
+        generation.use_hurtlex(catalogue.path("hurtlex", data_dir=data_dir))
     return note
 
 

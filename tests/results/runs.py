@@ -7,7 +7,7 @@ from typing import Any
 from lm_eval.api.instance import Instance
 from lm_eval.loggers import EvaluationTracker
 
-from lm_eval_ita.harness.itaeval_rows import shot_key
+from lm_eval_ita.harness.rows import shot_key
 from tests.harness.scripted import Scripted, evaluate, oracle
 
 
