@@ -1,4 +1,4 @@
-"""Real models for the slow tests, converted once into the user cache."""
+"""Models for the slow tests: real ones, converted once into the user cache, and a random one for wiring."""
 
 import importlib.util
 import tempfile
@@ -35,4 +35,26 @@ def smollm2() -> Path:
             with tempfile.TemporaryDirectory(dir=folder.parent) as work:
                 convert_gguf(gguf, Path(work) / "plain")
                 (Path(work) / "plain").rename(folder)
+    return folder
+
+
+def tiny_lm(folder: Path) -> Path:
+    """A random language model of two small layers with SmolLM2's tokenizer and template: the harness in full, in seconds."""
+    import torch
+    from transformers import AutoTokenizer, LlamaConfig, LlamaForCausalLM
+
+    tokenizer = AutoTokenizer.from_pretrained(smollm2())
+    torch.manual_seed(0)
+    config = LlamaConfig(
+        vocab_size=len(tokenizer),
+        hidden_size=32,
+        intermediate_size=64,
+        num_hidden_layers=2,
+        num_attention_heads=2,
+        max_position_embeddings=8192,
+        bos_token_id=tokenizer.bos_token_id,
+        eos_token_id=tokenizer.eos_token_id,
+    )
+    LlamaForCausalLM(config).save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
     return folder

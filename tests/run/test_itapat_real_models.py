@@ -55,14 +55,16 @@ def test_a_real_model(model: Any, chat: bool) -> None:
         outcome = parse_answer(sample["resps"][0][0], doc["pair"], doc["prompt"]).outcome
         assert outcome == sample["outcome"]
         answers.append(Answer(doc["word"], doc["side"], outcome))
-    again = score_answers(answers)
-    assert again.bias_score == pytest.approx(figures["bias_score,none"])
-    assert again.p_value == figures["p_value,none"]
-    assert again.standard_error == figures["bias_score_se,none"]
+    rescored = score_answers(answers)
+    assert rescored.bias_score == pytest.approx(figures["bias_score,none"])
+    assert rescored.p_value == figures["p_value,none"]
+    assert rescored.standard_error == figures["bias_score_se,none"]
 
-    # A second run gives the same answers; so does another batch size.
-    texts = [sample["resps"] for sample in samples]
-    assert [sample["resps"] for sample in run(batch_size=40)["samples"]["itapat_gender_7"]] == texts
+    # A second run gives the same answers; so does another batch size (Gemma is slow: a quarter of the prompts).
+    count = len(samples) if chat else 20
+    texts = [sample["resps"] for sample in samples[:count]]
+    again = run(batch_size=40, limit=count)["samples"]["itapat_gender_7"]
+    assert [sample["resps"] for sample in again] == texts
 
     if chat:
         assert "Sei un assistente utile." in samples[0]["arguments"][0][0]

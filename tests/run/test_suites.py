@@ -1,4 +1,4 @@
-"""Both suites on a real model through the plain `lm_eval` command, with no network."""
+"""Both suites through the plain `lm_eval` command, with no network: a random model for the wiring, real tokenizers."""
 
 import json
 import math
@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from lm_eval_ita.harness.task_files import tasks_path
-from tests.models import gemma, smollm2
+from tests.models import gemma, smollm2, tiny_lm
 
 pytestmark = pytest.mark.slow
 
@@ -56,10 +56,15 @@ def lm_eval(
     return dict(json.loads(saved.read_text(encoding="utf-8")))
 
 
-def smol(*more: str) -> tuple[str, ...]:
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tiny_lm(tmp_path_factory.mktemp("lm"))
+
+
+def on(model: Path, *more: str) -> tuple[str, ...]:
     return (
         "--model_args",
-        f"pretrained={smollm2()},dtype=float32",
+        f"pretrained={model},dtype=float32",
         "--batch_size",
         "8",
         "--metadata",
@@ -68,9 +73,10 @@ def smol(*more: str) -> tuple[str, ...]:
     )
 
 
-def test_both_suites_end_to_end(tmp_path: Path, tiny_bert: Path, tiny_classifier: Path) -> None:
+def test_both_suites_end_to_end(model: Path, tmp_path: Path, tiny_bert: Path, tiny_classifier: Path) -> None:
     scorers = {"LM_EVAL_ITA_BERTSCORE_MODEL": str(tiny_bert), "LM_EVAL_ITA_NEUTRALITY_MODEL": str(tiny_classifier)}
-    arguments = smol(
+    arguments = on(
+        model,
         "--device",
         "cpu",
         "--tasks",
@@ -98,9 +104,17 @@ def test_both_suites_end_to_end(tmp_path: Path, tiny_bert: Path, tiny_classifier
     assert len(list(tmp_path.rglob("samples_*.jsonl"))) == 34
 
 
-def test_skipped_scorers_leave_their_metrics_missing(tmp_path: Path) -> None:
-    arguments = smol(
-        "--device", "cpu", "--tasks", "itaeval_nlu,itaeval_gente", "--limit", "2", "--gen_kwargs", "max_gen_toks=16"
+def test_skipped_scorers_leave_their_metrics_missing(model: Path, tmp_path: Path) -> None:
+    arguments = on(
+        model,
+        "--device",
+        "cpu",
+        "--tasks",
+        "itaeval_nlu,itaeval_gente",
+        "--limit",
+        "2",
+        "--gen_kwargs",
+        "max_gen_toks=16",
     )
     results = lm_eval(tmp_path, {"LM_EVAL_ITA_SCORERS": "skip"}, *arguments)
     assert math.isnan(results["results"]["itaeval_news_sum"]["score,none"])
@@ -116,10 +130,10 @@ def alike(first: Any, second: Any) -> bool:
     return bool(first == (pytest.approx(second, rel=1e-5) if isinstance(second, float) else second))
 
 
-def test_two_processes_on_news_give_the_numbers_of_one(tmp_path: Path, tiny_bert: Path) -> None:
+def test_two_processes_on_news_give_the_numbers_of_one(model: Path, tmp_path: Path, tiny_bert: Path) -> None:
     """Field report 14."""
-    arguments = smol(
-        "--tasks", "itaeval_news_sum,itaeval_ironita_irony", "--limit", "8", "--gen_kwargs", "max_gen_toks=8"
+    arguments = on(
+        model, "--tasks", "itaeval_news_sum,itaeval_ironita_irony", "--limit", "8", "--gen_kwargs", "max_gen_toks=8"
     )
     environment = {"LM_EVAL_ITA_BERTSCORE_MODEL": str(tiny_bert), "OMP_NUM_THREADS": "1", "ACCELERATE_USE_CPU": "true"}
     one = lm_eval(tmp_path / "one", environment, *arguments, "--device", "cpu")
