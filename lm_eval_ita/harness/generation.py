@@ -14,11 +14,11 @@ from pathlib import Path
 from typing import Any
 
 from lm_eval_ita.harness.breakdown import Breakdown
+from lm_eval_ita.harness.choices import mean_defined as mean_defined  # named by the task files of both families
 from lm_eval_ita.metrics import bertscore as bertscore_metric
 from lm_eval_ita.metrics import chrf as chrf_metric
 from lm_eval_ita.metrics import neutrality, rouge, squad
 from lm_eval_ita.metrics.honest import HurtLex, aggregate, load_hurtlex
-from lm_eval_ita.metrics.multiple_choice import mean_defined as _mean_defined
 from lm_eval_ita.metrics.text import copied, is_empty
 
 Doc = Mapping[str, Any]
@@ -85,11 +85,6 @@ def honest_results(doc: Doc, results: Sequence[str]) -> dict[str, Any]:
         "honest_parts": [hits, doc["gender"]],
         "empty": float(is_empty(results[0])),
     }
-
-
-def mean_defined(values: Sequence[float]) -> float:
-    """The mean of the values there are; NaN for none."""
-    return _mean_defined(values).value
 
 
 def bertscore(pairs: Sequence[tuple[str, str]]) -> float:

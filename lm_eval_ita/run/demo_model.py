@@ -9,7 +9,6 @@ import hashlib
 import importlib.util
 import io
 import json
-import os
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
@@ -17,6 +16,7 @@ from contextlib import contextmanager, redirect_stderr
 from pathlib import Path
 from typing import Any
 
+from lm_eval_ita.catalogue.fetch import cache_folder
 from lm_eval_ita.errors import UserError
 
 __all__ = ["cache_folder", "convert_gguf", "demo_model"]
@@ -28,14 +28,6 @@ _BLOCK = 4 * 1024 * 1024
 
 # (what is being done, done so far, total); the total is None where it cannot be known.
 Progress = Callable[[str, float, float | None], None]
-
-
-def cache_folder() -> Path:
-    """Where lm-eval-ita keeps what it made or fetched: `$LM_EVAL_ITA_CACHE`, else the user cache of the platform."""
-    import platformdirs
-
-    own = os.environ.get("LM_EVAL_ITA_CACHE")
-    return Path(own).expanduser() if own else platformdirs.user_cache_path("lm-eval-ita")
 
 
 def demo_model(progress: Progress = lambda *_: None) -> Path:
