@@ -12,10 +12,10 @@ import logging
 import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from lm_eval_ita._quiet import quiet_transformers
 from lm_eval_ita.errors import UserError
 from lm_eval_ita.metrics.scorers import ScorerModel
 
@@ -139,7 +139,7 @@ def runtime_for(
         release(scorer)  # another encoder or device: never two in memory
         source = str(scorer.path or scorer.name)
         try:
-            with _quiet_transformers():
+            with quiet_transformers():
                 model, tokenizer = load(source)
         except UserError:
             raise
@@ -207,20 +207,3 @@ def _empty_cuda_cache() -> None:
     torch = sys.modules.get("torch")
     if torch is not None and torch.cuda.is_available():
         torch.cuda.empty_cache()
-
-
-@contextmanager
-def _quiet_transformers() -> Iterator[None]:
-    """Hide transformers' progress bar and its report on layers that were left out on purpose."""
-    from transformers.utils import logging as transformers_logging
-
-    verbosity = transformers_logging.get_verbosity()
-    bars = transformers_logging.is_progress_bar_enabled()
-    transformers_logging.set_verbosity_error()
-    transformers_logging.disable_progress_bar()
-    try:
-        yield
-    finally:
-        transformers_logging.set_verbosity(verbosity)
-        if bars:
-            transformers_logging.enable_progress_bar()

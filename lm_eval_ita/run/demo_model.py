@@ -12,10 +12,11 @@ import json
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, redirect_stderr
+from contextlib import redirect_stderr
 from pathlib import Path
 from typing import Any
 
+from lm_eval_ita._quiet import quiet_transformers
 from lm_eval_ita.catalogue.fetch import cache_folder
 from lm_eval_ita.errors import UserError
 
@@ -110,7 +111,8 @@ def convert_gguf(gguf: Path, target: Path, progress: Progress = lambda *_: None)
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
     progress("Reading GGUF (a minute or two)", 0, None)
-    with _quiet_transformers():
+    # The GGUF reader has a bar of its own, which no setting turns off and which would break ours.
+    with quiet_transformers(), redirect_stderr(io.StringIO()):
         model = AutoModelForCausalLM.from_pretrained(str(gguf.parent), gguf_file=gguf.name, dtype=torch.float32)
         tokenizer = AutoTokenizer.from_pretrained(str(gguf.parent), gguf_file=gguf.name)
         # transformers 5 would save the weights as packed GGUF again: make it forget where they came from.
@@ -125,23 +127,6 @@ def _forget_quantizer(model: Any) -> None:
     model.is_quantized = False
     if hasattr(model.config, "quantization_config"):
         del model.config.quantization_config
-
-
-@contextmanager
-def _quiet_transformers() -> Iterator[None]:
-    from transformers.utils import logging
-
-    level, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
-    logging.set_verbosity_error()
-    logging.disable_progress_bar()
-    try:
-        # The GGUF reader has a bar of its own, which no setting turns off and which would break ours.
-        with redirect_stderr(io.StringIO()):
-            yield
-    finally:
-        logging.set_verbosity(level)
-        if bars:
-            logging.enable_progress_bar()
 
 
 def _blocks(path: Path) -> Iterator[bytes]:
