@@ -19,6 +19,7 @@ class UserError(Exception):
 
     def __init__(self, what: str, *, file: Path | str | None = None, line: int | None = None) -> None:
         where = "" if file is None else f"{file}:{line}: " if line is not None else f"{file}: "
-        super().__init__(where + what)
+        # Names and values out of files may hold line ends, or characters that write over the line in a terminal.
+        super().__init__("".join(character if character.isprintable() else " " for character in where + what))
         self.file = None if file is None else Path(file)
         self.line = line

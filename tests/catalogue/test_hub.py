@@ -159,6 +159,7 @@ def online(monkeypatch: pytest.MonkeyPatch, serve):
     def start(files: dict[str, bytes]) -> Server:
         server = serve(little_hub(files))
         monkeypatch.delenv("HF_HUB_OFFLINE")
+        monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)  # read once, at import
         monkeypatch.setattr(constants, "ENDPOINT", server.url)
         url = server.url + "/{repo_id}/resolve/{revision}/{filename}"
         monkeypatch.setattr(constants, "HUGGINGFACE_CO_URL_TEMPLATE", url)
@@ -190,6 +191,7 @@ def test_a_hub_without_the_repository(serve, monkeypatch: pytest.MonkeyPatch):
 
     server = serve(lambda handler: handler.reply(200 if handler.path == "/" else 404))
     monkeypatch.delenv("HF_HUB_OFFLINE")
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
     monkeypatch.setattr(constants, "ENDPOINT", server.url)
     with pytest.raises(UserError, match=r"the Hub \(facebook/belebele: .*404"):
         catalogue.load("belebele")

@@ -105,7 +105,7 @@ def test_two_processes_give_the_numbers_of_one(tmp_path: Path) -> None:
         (saved,) = (tmp_path / name).rglob("results_*.json")
         found.append(json.loads(saved.read_text())["results"])
     assert found[0] == found[1]
-    assert found[0]["itapat_gender_7"]["sample_len"] == 5
+    assert found[0]["itapat_gender_7"]["sample_len"] == 11
 
 
 def test_the_demo_saves_results_and_samples(tmp_path: Path) -> None:
