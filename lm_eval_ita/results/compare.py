@@ -11,7 +11,8 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from lm_eval_ita.errors import UserError
-from lm_eval_ita.results._paired import NoScoreByDocumentError, Pair, answers_of, paired
+from lm_eval_ita.results._paired import Pair, paired
+from lm_eval_ita.results.answers import NoScoreByDocumentError, answers_of
 from lm_eval_ita.results.records import RunRecord, TaskRecord
 from lm_eval_ita.stats.multiplicity import holm
 from lm_eval_ita.stats.paired import mcnemar, paired_bootstrap, permutation_test

@@ -9,7 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from lm_eval_ita.errors import UserError
-from lm_eval_ita.results._paired import answers_of, paired
+from lm_eval_ita.results._paired import paired
+from lm_eval_ita.results.answers import answers_of
 from lm_eval_ita.results.compare import interval_and_p
 from lm_eval_ita.results.records import TaskRecord
 from lm_eval_ita.stats.multiplicity import holm
