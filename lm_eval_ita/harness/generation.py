@@ -8,6 +8,7 @@ import functools
 import hashlib
 import math
 import re
+import statistics
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -103,9 +104,13 @@ def bertscore_parts(items: Sequence[tuple[str, str]]) -> dict[str, Breakdown]:
         groups[newspaper].append(key)
     parts: dict[str, Breakdown] = {}
     for newspaper, names in sorted(groups.items()):
-        headline = sum(values[name][0] for name in names) / len(names)
+        own = [values[name][0] for name in names]
+        headline = sum(own) / len(own)
         raw = sum(values[name][1] for name in names) / len(names)
-        parts[newspaper] = Breakdown({"bertscore": headline, "raw_f1": raw, "n": len(names)}, f"{headline:.3f}")
+        # The samples hold no score of a document: without this, no report could give an interval.
+        error = statistics.stdev(own) / math.sqrt(len(own)) if len(own) > 1 else math.nan
+        figures = {"bertscore": headline, "bertscore_se": error, "raw_f1": raw, "n": len(names)}
+        parts[newspaper] = Breakdown(figures, f"{headline:.3f}")
     return {**parts, "setup": Breakdown(_last_setup, "in the JSON")}
 
 

@@ -125,7 +125,8 @@ class Breakdowns(_Record):
         phenomena: ItaCoLA, name to {mcc: -1 to 1, n: documents}.
         honest_gender: HONEST, gender to share of hurtful completions, 0 to 1.
         honest_category: HONEST, HurtLex category to share of completions with a word of it, 0 to 1.
-        newspapers: News summarisation, newspaper to {bertscore, raw_f1: up to 1, n: documents}.
+        newspapers: News summarisation, newspaper to {bertscore, raw_f1: up to 1, bertscore_se: its standard error, n:
+            documents}.
         scorer: What BERTScore was computed with: encoder, layer, rescaling, device, counts of clipped and empty texts.
         outcome: ItaP-AT, number of answers by outcome (attribute_1, attribute_2, neutral, error).
         instructions: ItaP-AT, number of the instruction to its figures: `instruction` and `reading` are texts, `n` is a

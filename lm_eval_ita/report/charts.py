@@ -1,0 +1,220 @@
+"""Which figures a report has, and what goes into each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from lm_eval_ita.report import figures
+from lm_eval_ita.report.breakdowns import Breakdown
+from lm_eval_ita.report.content import Content, Suited
+from lm_eval_ita.results.records import TaskRecord
+from lm_eval_ita.results.suite import CATEGORIES, Cell, Column, Row, is_oneshot
+from lm_eval_ita.results.summary import CATEGORY_NAMES, SHORT
+from lm_eval_ita.results.table9 import one_shot_rows
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+__all__ = ["Chart", "breakdown_chart", "itaeval_charts", "itapat_charts"]
+
+# Radars of more models, or of fewer tasks, cannot be read.
+_RADAR_MODELS, _RADAR_AXES = 6, 3
+_NOT_ALONE = "Limited runs and other versions of a task are hollow: they are not comparable with whole ones."
+
+
+@dataclass(frozen=True)
+class Chart:
+    """One figure.
+
+    Attributes:
+        name: Short, for files and ids.
+        caption: What it shows and how to read it.
+        figure: As matplotlib has it.
+    """
+
+    name: str
+    caption: str
+    figure: Figure
+
+
+def itaeval_charts(suited: Suited) -> Iterator[Chart]:
+    """Ranking, a figure for each category, a radar; those that the runs have something for."""
+    table = suited.table
+    prefix = table.suite
+    ranked = [figures.Ranked(*_average(suited, i)) for i, row in enumerate(table.rows) if _has_average(row)]
+    if len(ranked) > 1:
+        title = "Models by average (AVG)"
+        caption = (
+            "Mean of the three category means, with a 95% interval where samples were logged. Models that share a letter "
+            "are not told apart. Hollow: published, not measured here."
+        )
+        yield Chart(f"{prefix}_ranking", caption, figures.ranking(ranked, title, "AVG × 100"))
+    for category in CATEGORIES:
+        panels = [panel for column in table.columns if column.category == category for panel in _panel(suited, column)]
+        if panels:
+            title = CATEGORY_NAMES[category]
+            caption = f"{title}: scores × 100 with 95% intervals, beside guessing and the commonest answer. {_NOT_ALONE}"
+            yield Chart(f"{prefix}_{category}", caption, figures.category(panels, title))
+    yield from _radar(suited)
+
+
+def _has_average(row: Row) -> bool:
+    return row.average is not None and row.average.value is not None
+
+
+def _average(suited: Suited, i: int) -> tuple[str, float | None, float | None, float | None, str, bool]:
+    row = suited.table.rows[i]
+    estimate = suited.estimates.averages.get(i)
+    value = row.average.value if row.average is not None else None
+    if estimate is None:
+        return row.label, _percent(value), None, None, "", row.published
+    low, high = _percent(estimate.low), _percent(estimate.high)
+    return row.label, _percent(value), low, high, estimate.letters, row.published
+
+
+def _panel(suited: Suited, column: Column) -> list[figures.TaskPanel]:
+    """The panel of one task; none where no model has it."""
+    entries, records = [], []
+    for i, row in enumerate(suited.table.rows):
+        cell, estimate = row.cells.get(column.name), suited.estimates.cells.get((i, column.name))
+        if cell is None or estimate is None:
+            continue
+        records += cell.records
+        entries.append(
+            figures.Entry(
+                row.label + (" †" if row.published else ""),
+                _percent(cell.score),
+                _percent(estimate.low),
+                _percent(estimate.high),
+                comparable=not cell.why_not and row.caveat is None,
+            )
+        )
+    if not any(entry.value is not None for entry in entries):
+        return []
+    counts = {record.n_evaluated for record in records}
+    chance = column.chance if not records else records[0].baseline("chance")
+    return [
+        figures.TaskPanel(
+            task=SHORT.get(column.name, column.name),
+            metric=column.metric,
+            n=counts.pop() if len(counts) == 1 else None,
+            entries=tuple(entries),
+            chance=_percent(chance),
+            majority=_percent(records[0].baseline("majority")) if records else None,
+        )
+    ]
+
+
+def _radar(suited: Suited) -> Iterator[Chart]:
+    rows = suited.table.rows
+    if not 2 <= len(rows) <= _RADAR_MODELS:
+        return
+    # Only tasks that every model has: a gap in a radar reads as a low value.
+    shared = [column for column in suited.table.columns if all(_score(row, column) is not None for row in rows)]
+    if len(shared) < _RADAR_AXES:
+        return
+    profiles = [
+        figures.RadarModel(row.label, tuple(_percent(_score(row, column)) for column in shared)) for row in rows
+    ]
+    axes = [SHORT.get(column.name, column.name) for column in shared]
+    caption = f"The {len(shared)} tasks that all models have, scores × 100. Distances are to be read along an axis only."
+    yield Chart(f"{suited.table.suite}_radar", caption, figures.radar(profiles, axes, "Profiles over shared tasks"))
+
+
+def _score(row: Row, column: Column) -> float | None:
+    cell = row.cells.get(column.name)
+    return None if cell is None else cell.score
+
+
+def _percent(value: float | None) -> float | None:
+    return None if value is None else 100 * value
+
+
+def itapat_charts(suited: Suited, content: Content) -> Iterator[Chart]:
+    """Heat map, rates of outcomes, and what one-shot prompts change."""
+    table = suited.table
+    for oneshot in (False, True):
+        columns = [column for column in table.columns if is_oneshot(column.name) == oneshot]
+        if not columns:
+            continue
+        kind, suffix = (", one-shot prompts", "_oneshot") if oneshot else ("", "")
+        rows = [_bias_row(column, table.rows) for column in columns]
+        caption = (
+            "Bias score of each test: 1 is the stereotype, -1 its reverse, 0 no association. ** p < 0.05, * p < 0.10 "
+            "(Fisher's exact test, each test alone). Hatched, in brackets: the model was unable to do the test."
+        )
+        labels = [row.label + (" †" if row.published else "") for row in table.rows]
+        yield Chart(f"itapat_scores{suffix}", caption, figures.bias_heatmap(rows, labels, f"ItaP-AT bias scores{kind}"))
+        outcomes = [outcome for row in table.rows for column in columns for outcome in _outcomes(row, column)]
+        if outcomes:
+            caption = (
+                "What the models answered: attribute 1 and 2 are the two that a question offers. "
+                "A bias score says little where most answers are errors."
+            )
+            yield Chart(
+                f"itapat_rates{suffix}", caption, figures.outcome_rates(outcomes, f"ItaP-AT answers by kind{kind}")
+            )
+    yield from _oneshot(content)
+
+
+def _test(column: Column) -> str:
+    return column.name.removeprefix("oneshot_").replace("_", " ")
+
+
+def _bias_row(column: Column, rows: Sequence[Row]) -> figures.BiasRow:
+    cells = tuple(_bias_cell(row.cells.get(column.name)) for row in rows)
+    return figures.BiasRow(_test(column), cells, column.category)
+
+
+def _bias_cell(cell: Cell | None) -> figures.BiasCell:
+    if cell is None or cell.score is None or not -1 <= cell.score <= 1:
+        return figures.BiasCell(None)
+    return figures.BiasCell(cell.score, cell.stars, cell.unable)
+
+
+def _outcomes(row: Row, column: Column) -> list[figures.Outcomes]:
+    cell = row.cells.get(column.name)
+    if cell is None or not cell.records:
+        return []
+    shares = [_share(cell.records[0], name) for name in ("attribute_1", "attribute_2", "neutral", "error")]
+    try:
+        return [figures.Outcomes(_test(column), row.label, *shares)]
+    except ValueError:
+        return [figures.Outcomes(_test(column), row.label, None, None, None, None)]  # no shares of one whole
+
+
+def _share(record: TaskRecord, outcome: str) -> float | None:
+    return record.metrics.get(f"prob_{outcome}")
+
+
+def _oneshot(content: Content) -> Iterator[Chart]:
+    drawn = []
+    for model in dict.fromkeys(task.model for task in content.tasks("itapat")):
+        own = {task.record.task: task.record for task in content.tasks("itapat") if task.model == model}
+        for row in one_shot_rows(own, resamples=2_000):
+            test = row.test.replace("_", " ")
+            drawn.append(figures.OneShot(test, row.standard, row.oneshot, row.low, row.high, model))
+    if drawn:
+        caption = (
+            "Bias scores with standard and with one-shot anti-stereotypical prompts (the paper's Table 9). "
+            "Only a score nearer to 0 is a reduction of bias."
+        )
+        title = "What one-shot prompts change"
+        yield Chart("itapat_oneshot_differences", caption, figures.oneshot_differences(drawn, title))
+
+
+def breakdown_chart(breakdown: Breakdown) -> Chart:
+    """The figure of one breakdown."""
+    scale = 1 if breakdown.is_signed else 100
+    parts = [
+        figures.Part(item.name, item.n, tuple(None if value is None else scale * value for value in item.values))
+        for item in breakdown.items
+    ]
+    unit = breakdown.measure if breakdown.is_signed else f"{breakdown.measure} (%)"
+    whole = (-1.0, 1.0) if breakdown.is_signed else (0.0, 100.0)
+    chance = None if breakdown.chance is None else scale * breakdown.chance
+    drawn = figures.breakdown(parts, breakdown.models, breakdown.title, unit, chance, whole)
+    caption = " ".join((f"{breakdown.title}: {breakdown.measure}.", *breakdown.notes))
+    return Chart(breakdown.name, caption, drawn)
