@@ -3,13 +3,13 @@
 import argparse
 import json
 import math
-import os
 import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from lm_eval_ita import __version__
+from lm_eval_ita._files import write_whole
 from lm_eval_ita.errors import UserError
 from lm_eval_ita.results.grid import Grid, displayed, plain
 from lm_eval_ita.results.reader import load_results, run_record
@@ -106,15 +106,7 @@ def _target(output: Path, source: Path) -> Path:
 def _write(target: Path, content: Mapping[str, Any], source: Path) -> None:
     if target.resolve() == source.resolve():
         raise UserError("is the file that is being rescored; name another one", file=target)
-    target.parent.mkdir(parents=True, exist_ok=True)
-    partial = target.with_name(f".{target.name}.{os.getpid()}")
-    try:
-        partial.write_text(
-            json.dumps(_without_nan(content), indent=2, ensure_ascii=False, allow_nan=False), encoding="utf-8"
-        )
-        partial.replace(target)
-    finally:
-        partial.unlink(missing_ok=True)
+    write_whole(target, json.dumps(_without_nan(content), indent=2, ensure_ascii=False, allow_nan=False))
     print(f"written: {target}", file=sys.stderr)
 
 

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from lm_eval_ita.results.collect import Collection, collect
-from lm_eval_ita.results.grid import Grid, latex, markdown, plain
+from lm_eval_ita.results.grid import Grid, markdown, plain
+from lm_eval_ita.results.latex import latex
 from lm_eval_ita.results.published import published_rows
 from lm_eval_ita.results.reference import references
 from lm_eval_ita.results.suite import SuiteTable, columns_of, suite_tables
@@ -72,7 +73,7 @@ def _json(found: Collection, tables: tuple[SuiteTable, ...]) -> dict[str, Any]:
 
 def _print_grids(made: list[Grid], form: str) -> None:
     if form == "latex" and made:
-        print("% needs \\usepackage{booktabs} and UTF-8 input")
+        print("% needs \\usepackage{booktabs,longtable} and UTF-8 input")
     render = {"table": plain, "markdown": markdown, "latex": latex}[form]
     print("\n\n".join(render(grid) for grid in made))
 

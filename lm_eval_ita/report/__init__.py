@@ -1,1 +1,1 @@
-"""Reports from records: HTML, figures, LaTeX."""
+"""Reports from records: a page, figures, LaTeX tables."""

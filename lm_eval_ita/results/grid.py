@@ -1,39 +1,13 @@
-"""A table of texts, and its renderings: plain text, Markdown, LaTeX. Names and answers in it may hold anything."""
+"""A table of texts, for a terminal and in Markdown (LaTeX: latex.py). Names and answers in it may hold anything."""
 
 import re
 import textwrap
 import unicodedata
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-__all__ = ["Grid", "displayed", "latex", "latex_text", "markdown", "markdown_text", "plain"]
+__all__ = ["Grid", "displayed", "markdown", "markdown_text", "plain", "with_sample_note"]
 
-_LATEX = {
-    "\\": r"\textbackslash{}",
-    "{": r"\{",
-    "}": r"\}",
-    "$": r"\$",
-    "&": r"\&",
-    "%": r"\%",
-    "#": r"\#",
-    "_": r"\_",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "|": r"\textbar{}",
-    "<": r"\textless{}",
-    ">": r"\textgreater{}",
-    '"': "''",
-    "†": r"\textdagger{}",
-    "–": "--",
-    "…": r"\ldots{}",
-    "×": r"$\times$",
-    "−": r"$-$",
-    "’": "'",
-}
-_LATEX_LETTERS = "ßæøœÆØŒåÅłŁı"
-# Grave, acute, circumflex, tilde, macron, breve, dot, diaeresis, ring, double acute, caron, cedilla.
-_LATEX_ACCENTS = "\u0300\u0301\u0302\u0303\u0304\u0306\u0307\u0308\u030a\u030b\u030c\u0327"
-_FIGURES = re.compile(r"[()+\-*\d. ]*\d[()+\-*\d. ]*")
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]()#+!|~$-])")
 
 
@@ -48,6 +22,7 @@ class Grid:
         notes: Below it, one a line.
         left: How many columns, from the first, are texts; the rest are figures.
         rules: Rows before which a line is drawn.
+        name: Short name for files and links, of lower-case letters, digits and underscores.
     """
 
     title: str
@@ -56,6 +31,12 @@ class Grid:
     notes: tuple[str, ...] = ()
     left: int = 1
     rules: tuple[int, ...] = ()
+    name: str = ""
+
+
+def with_sample_note(made: Sequence[Grid], sample: bool) -> list[Grid]:
+    """The tables, their titles saying so where the figures come from sample rows."""
+    return [replace(grid, title=f"{grid.title} - SAMPLE DATA, NOT COMPARABLE") for grid in made] if sample else [*made]
 
 
 def displayed(text: str, limit: int = 48) -> str:
@@ -116,60 +97,3 @@ def markdown_text(text: str) -> str:
     safe = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     # A minus or plus before a digit is a number, not a list.
     return re.sub(r"\\([+-])(?=[\d.])", r"\1", _MARKDOWN.sub(r"\\\1", safe)).replace("://", ":&#47;&#47;")
-
-
-def latex(grid: Grid) -> str:
-    """The table in LaTeX; needs the package booktabs."""
-    columns = "l" * grid.left + "r" * (len(grid.header) - grid.left)
-    body = []
-    for position, row in enumerate(grid.rows):
-        body += [r"\midrule"] if position in grid.rules else []
-        body.append(_latex_line(row))
-    caption = latex_text(grid.title)
-    notes = [rf"\par\footnotesize {latex_text(note)}" for note in grid.notes]
-    return "\n".join(
-        [
-            r"\begin{table}",
-            r"\centering",
-            rf"\caption{{{caption}}}",
-            rf"\begin{{tabular}}{{{columns}}}",
-            r"\toprule",
-            _latex_line(grid.header),
-            r"\midrule",
-            *body,
-            r"\bottomrule",
-            r"\end{tabular}",
-            *notes,
-            r"\end{table}",
-        ]
-    )
-
-
-def _latex_line(cells: Sequence[str]) -> str:
-    return " & ".join(map(_latex_cell, cells)) + r" \\"
-
-
-def _latex_cell(cell: str) -> str:
-    if _FIGURES.fullmatch(cell):
-        return cell.replace("-", "$-$").replace("+", "$+$")
-    # An opening bracket at the start of a line would be taken for the option of the line break before it.
-    return f"{{{latex_text(cell)}}}" if cell.startswith(("[", "*")) else latex_text(cell)
-
-
-def _is_accented(character: str) -> bool:
-    """A Latin letter with one accent, which every LaTeX font can set."""
-    parts = unicodedata.normalize("NFD", character)
-    return len(parts) == 2 and parts[0].isascii() and parts[1] in _LATEX_ACCENTS
-
-
-def latex_text(text: str) -> str:
-    """A text that shows as itself in LaTeX with UTF-8 input; a character that its fonts lack shows as its number."""
-    shown = []
-    for character in unicodedata.normalize("NFC", text):
-        if character in _LATEX:
-            shown.append(_LATEX[character])
-        elif character.isascii() or character in _LATEX_LETTERS or _is_accented(character):
-            shown.append(character)
-        else:
-            shown.append(rf"\texttt{{U+{ord(character):04X}}}")
-    return "".join(shown)

@@ -1,11 +1,14 @@
 """ItaP-AT's tables: all figures of each test for one model, scores side by side for several."""
 
+from collections.abc import Sequence
+from dataclasses import replace
+
 from lm_eval_ita.results.grid import Grid, displayed
 from lm_eval_ita.results.records import TaskRecord
 from lm_eval_ita.results.suite import Cell, Column, Row, SuiteTable, is_oneshot
 from lm_eval_ita.stats.multiplicity import holm
 
-__all__ = ["itapat_grids"]
+__all__ = ["by_group", "itapat_grids", "signed"]
 
 _LEGEND = (
     "Score: 1 is the stereotype, -1 its reverse, 0 no association. ** p < 0.05, * p < 0.10 (Fisher's exact test, each "
@@ -21,15 +24,21 @@ def itapat_grids(table: SuiteTable) -> list[Grid]:
     """The suite for people."""
     if len(table.rows) == 1:
         return [_one_model(table.columns, table.rows[0])]
-    groups: dict[tuple[bool, str], list[Column]] = {}
-    for column in table.columns:
-        groups.setdefault((is_oneshot(column.name), column.category), []).append(column)
-    made = [_group(table.rows, oneshot, category, columns) for (oneshot, category), columns in groups.items()]
+    groups = by_group(table.columns).items()
+    made = [_group(table.rows, oneshot, category, columns) for (oneshot, category), columns in groups]
     last = made.pop()
     reasons = {why: None for row in table.rows for cell in row.cells.values() for why in cell.why_not}
     notes = [_LEGEND, *(f"+ not comparable: {displayed(why, 200)}" for why in reasons)]
     notes += dict.fromkeys(f"† not comparable: {row.caveat}." for row in table.rows if row.caveat)
-    return [*made, Grid(last.title, last.header, last.rows, tuple(notes))]
+    return [*made, replace(last, notes=tuple(notes))]
+
+
+def by_group(columns: Sequence[Column]) -> dict[tuple[bool, str], list[Column]]:
+    """The columns of each table of the suite, by whether its prompts are one-shot ones, and subset."""
+    groups: dict[tuple[bool, str], list[Column]] = {}
+    for column in columns:
+        groups.setdefault((is_oneshot(column.name), column.category), []).append(column)
+    return groups
 
 
 def _group(rows: tuple[Row, ...], oneshot: bool, category: str, columns: list[Column]) -> Grid:
@@ -43,7 +52,7 @@ def _group(rows: tuple[Row, ...], oneshot: bool, category: str, columns: list[Co
         mean = f"{sum(map(abs, scores)) / len(scores):.2f}" if whole else f"{len(scores)} of {len(columns)}"
         label = displayed(row.label, 40) + (" †" if row.published else "")
         body.append((label, *(_cell(cell) for cell in cells), mean))
-    return Grid(title, header, tuple(body))
+    return Grid(title, header, tuple(body), name=f"itapat_{'oneshot_' if oneshot else ''}{category}")
 
 
 def _cell(cell: Cell | None) -> str:
@@ -51,7 +60,7 @@ def _cell(cell: Cell | None) -> str:
         return ""
     if cell.score is None:
         return "n/a"
-    score = f"{_signed(cell.score)}{'*' * cell.stars}"
+    score = f"{signed(cell.score)}{'*' * cell.stars}"
     return (f"({score})" if cell.unable else score) + (" +" if cell.why_not else "")
 
 
@@ -70,7 +79,7 @@ def _one_model(columns: tuple[Column, ...], row: Row) -> Grid:
                 column.name,
                 title,
                 str(record.n_evaluated) if record else "",
-                _signed(cell.score) + note,
+                signed(cell.score) + note,
                 *figures[:-1],
                 "n/a" if p is None else f"{p:.3f}",
                 "n/a" if p_holm != p_holm else f"{p_holm:.3f}",
@@ -93,19 +102,20 @@ def _one_model(columns: tuple[Column, ...], row: Row) -> Grid:
     )
     reasons = {why: None for _, cell in found for why in cell.why_not}
     notes = (_ONE, *(f"+ not comparable: {displayed(why, 200)}" for why in reasons))
-    return Grid(f"ItaP-AT: {displayed(row.label, 60)}", header, tuple(rows), notes, left=2)
+    return Grid(f"ItaP-AT: {displayed(row.label, 60)}", header, tuple(rows), notes, left=2, name="itapat")
 
 
 def _figures(record: TaskRecord) -> tuple[str, ...]:
     low, high = (record.metrics.get(f"bias_score_ci_{end}") for end in ("low", "high"))
     rates = (record.metrics.get(f"prob_{outcome}") for outcome in ("attribute_1", "attribute_2", "neutral", "error"))
     return (
-        "n/a" if low is None or high is None else f"{_signed(low)} {_signed(high)}",
+        "n/a" if low is None or high is None else f"{signed(low)} {signed(high)}",
         *("n/a" if rate is None else f"{rate:.2f}" for rate in rates),
-        record.reading or "n/a",
+        displayed(record.reading or "n/a", 16),
     )
 
 
-def _signed(value: float | None) -> str:
+def signed(value: float | None) -> str:
+    """A bias score with its sign, to two decimals; "n/a" where it is missing."""
     # Rounded first: -0.001 is not "-0.00".
     return "n/a" if value is None else f"{round(value, 2) + 0.0:+.2f}"

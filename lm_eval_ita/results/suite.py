@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from lm_eval_ita.results.comparable import not_comparable
+from lm_eval_ita.results.instructions import InstructionFigures, Rates, answer_rates, instruction_figures, stars
 from lm_eval_ita.results.labels import model_labels
 from lm_eval_ita.results.records import ModelIdentity, RunRecord, Suite, TaskRecord
 from lm_eval_ita.results.reference import Reference
@@ -61,6 +62,8 @@ class Cell:
         source: For published figures, the table that it was printed in.
         stars: ItaP-AT: 1 for p < 0.10, 2 for p < 0.05 (Fisher's exact test), as in the paper.
         unable: ItaP-AT: whether the model could not do the test, so that its score says nothing.
+        rates: ItaP-AT: shares of attribute_1, attribute_2, neutral, error, each 0 to 1; None where missing.
+        instructions: ItaP-AT: the figures of each instruction; empty where they are not known.
     """
 
     score: float | None
@@ -70,6 +73,8 @@ class Cell:
     source: str | None = None
     stars: int = 0
     unable: bool = False
+    rates: Rates = (None, None, None, None)
+    instructions: tuple[InstructionFigures, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -136,6 +141,13 @@ class SuiteTable:
     suite: Suite
     columns: tuple[Column, ...]
     rows: tuple[Row, ...]
+
+    @property
+    def sample(self) -> bool:
+        """Whether a figure comes from sample rows."""
+        return any(
+            record.data == "sample" for row in self.rows for cell in row.cells.values() for record in cell.records
+        )
 
 
 def columns_of(suite: Suite, references: Mapping[str, Reference]) -> tuple[Column, ...]:
@@ -215,13 +227,17 @@ def _cell(column: Column, records: Mapping[str, TaskRecord], references: Mapping
         return Cell(None, (*why, f"only {', '.join(part.name for part in parts)}"), records=tuple(parts))
     known = [value for value in values if value is not None]
     score = sum(known) / len(known) if len(known) == len(values) else None
-    p_value = parts[0].metrics.get("p_value")
-    return Cell(
-        score,
-        tuple(why),
-        records=tuple(parts),
-        stars=0 if p_value is None else (p_value < 0.10) + (p_value < 0.05),
-        unable=parts[0].reading == "unable",
+    cell = Cell(score, tuple(why), records=tuple(parts))
+    return _association(cell, parts[0]) if parts[0].suite == "itapat" else cell
+
+
+def _association(cell: Cell, record: TaskRecord) -> Cell:
+    return replace(
+        cell,
+        stars=stars(record.metrics.get("p_value")),
+        unable=record.reading == "unable",
+        rates=answer_rates(record.metrics),
+        instructions=instruction_figures(record),
     )
 
 

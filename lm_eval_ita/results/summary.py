@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from lm_eval_ita.results.grid import Grid, displayed
+from lm_eval_ita.results.grid import Grid, displayed, with_sample_note
 from lm_eval_ita.results.itapat_summary import itapat_grids
 from lm_eval_ita.results.suite import CATEGORIES, Cell, Column, Mean, Row, SuiteTable
 
@@ -51,11 +51,7 @@ _LEGEND = (
 
 def grids(table: SuiteTable) -> list[Grid]:
     """A suite's table for people: tasks as rows for a few models, else one table per category as in the paper."""
-    sample = any(
-        record.data == "sample" for row in table.rows for cell in row.cells.values() for record in cell.records
-    )
-    made = itapat_grids(table) if table.suite == "itapat" else _itaeval_grids(table)
-    return [replace(grid, title=f"{grid.title} - SAMPLE DATA, NOT COMPARABLE") for grid in made] if sample else made
+    return with_sample_note(itapat_grids(table) if table.suite == "itapat" else _itaeval_grids(table), table.sample)
 
 
 def _itaeval_grids(table: SuiteTable) -> list[Grid]:
@@ -66,7 +62,7 @@ def _itaeval_grids(table: SuiteTable) -> list[Grid]:
     averages = _averages(table, marks)
     # The marks of all four tables are explained once, under the last.
     notes = (_LEGEND, *_missing_note(table), *marks.notes(), *_published_note(table.rows))
-    return [*made, Grid(averages.title, averages.header, averages.rows, notes)]
+    return [*made, replace(averages, notes=notes)]
 
 
 class _Marks:
@@ -110,7 +106,7 @@ def _by_task(table: SuiteTable, marks: _Marks) -> Grid:
     not_run = (f"Not run: {', '.join(missing)}.",) if missing else ()
     header = ("Task", "Metric", "n", *(_label(row) for row in table.rows), "Chance", "Majority")
     notes = (_LEGEND, *not_run, *_missing_note(table), *marks.notes(), *_published_note(table.rows))
-    return Grid(_TITLES[table.suite], header, tuple(rows), notes, left=2, rules=tuple(rules))
+    return Grid(_TITLES[table.suite], header, tuple(rows), notes, left=2, rules=tuple(rules), name=table.suite)
 
 
 def _by_category(table: SuiteTable, category: str, marks: _Marks) -> Grid:
@@ -127,7 +123,7 @@ def _by_category(table: SuiteTable, category: str, marks: _Marks) -> Grid:
         rows.append((kind.capitalize(), *(_percent(_baseline(table, column, kind)) for column in columns), ""))
     header = ("Model", *(SHORT.get(column.name, column.name) for column in columns), "Mean")
     title = f"{_TITLES[table.suite]}: {_NAMES[category]}"
-    return Grid(title, header, tuple(rows), rules=(len(table.rows),))
+    return Grid(title, header, tuple(rows), rules=(len(table.rows),), name=f"{table.suite}_{category}")
 
 
 def _averages(table: SuiteTable, marks: _Marks) -> Grid:
@@ -144,7 +140,7 @@ def _averages(table: SuiteTable, marks: _Marks) -> Grid:
             )
         )
     header = ("Model", *(category.upper() for category in CATEGORIES), "AVG", "Tasks", "Rank")
-    return Grid(f"{_TITLES[table.suite]}: averages", header, tuple(rows))
+    return Grid(f"{_TITLES[table.suite]}: averages", header, tuple(rows), name=f"{table.suite}_averages")
 
 
 def _published_note(rows: Sequence[Row]) -> tuple[str, ...]:

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from lm_eval_ita.results.grid import Grid, displayed, latex, latex_text, markdown, markdown_text, plain
+from lm_eval_ita.results.grid import Grid, displayed, markdown, markdown_text, plain
 
 GRID = Grid("T", ("Model", "s"), (("a", "+0.10"), ("[b]", "-0.05*"), ("Mean", "")), ("a note",), rules=(2,))
 
@@ -27,32 +27,6 @@ def test_plain_is_aligned() -> None:
     assert lines == ["T", "Model      s", "------------", "日本    1.00", "abc    10.00"]
     assert len({cell_len(line) for line in lines[1:]}) == 1
     assert plain(GRID).splitlines()[5:] == ["-------------", "Mean", "a note"]
-
-
-def test_latex() -> None:
-    lines = latex(GRID).splitlines()
-    assert lines[5:11] == [
-        r"Model & s \\",
-        r"\midrule",
-        r"a & $+$0.10 \\",
-        r"{[b]} & $-$0.05* \\",
-        r"\midrule",
-        r"Mean &  \\",
-    ]
-    assert lines[3] == r"\begin{tabular}{lr}"
-
-
-def test_latex_text() -> None:
-    assert latex_text(r"a_b\c{d}$&%#~^é") == r"a\_b\textbackslash{}c\{d\}\$\&\%\#\textasciitilde{}\textasciicircum{}é"
-    assert latex_text("日ę") == r"\texttt{U+65E5}\texttt{U+0119}"
-
-
-@given(st.text())
-def test_latex_text_has_no_bare_special_character(text: str) -> None:
-    shown = latex_text(text)
-    shown = re.sub(r"\\texttt\{U\+[0-9A-F]{4,6}\}", "", shown)
-    bare = re.sub(r"\\[a-zA-Z]+\{\}|\\[{}$&%#_]|\$\\times\$|\$-\$", "", shown)
-    assert not set(bare) & set("\\{}$&%#_~^")
 
 
 @given(st.text(alphabet=st.sampled_from(list("ab|*_`<>[]()#!~$&\\+-12 ")), max_size=12))

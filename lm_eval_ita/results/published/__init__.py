@@ -122,6 +122,7 @@ def _row(paper: PublishedTables, model: PublishedModel, columns: Sequence[Column
             stars=cell.stars or 0,
             # The paper's own rule cannot be seen whole from printed rates; over half errors is its clear part.
             unable=cell.rates is not None and cell.rates[3] > 0.5,
+            rates=cell.rates or (None, None, None, None),
         )
         for column in columns
         if (cell := model.cells.get(column.name)) is not None
