@@ -20,8 +20,8 @@ def add_parser(subparsers: Any) -> None:
     parser = subparsers.add_parser(
         "report",
         help="a page with tables, figures and samples from result files",
-        description="One self-contained HTML file: ranking with intervals and ties, figures, breakdowns, a searchable part "
-        "of the samples, settings. Also the figures and the LaTeX tables on their own.",
+        description="One self-contained HTML file: ranking with intervals and ties, figures, breakdowns, samples to "
+        "search, settings. Also the figures and the LaTeX tables on their own.",
     )
     parser.add_argument("paths", nargs="+", type=Path, metavar="PATH", help="result files, or folders with them")
     parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="the page (default: report.html, "
@@ -30,7 +30,11 @@ def add_parser(subparsers: Any) -> None:
     parser.add_argument("--latex", type=Path, metavar="DIR", help="also the tables, as LaTeX")
     parser.add_argument("--title", default="ItaEval and ItaP-AT", help="of the page (default: %(default)s)")
     parser.add_argument(
-        "--samples", type=_count, default=30, metavar="N", help="samples per task and model (default: %(default)s; 0: none)"
+        "--samples",
+        type=_count,
+        default=30,
+        metavar="N",
+        help="samples per task and model (default: %(default)s)",
     )
     parser.add_argument("--with-published", action="store_true", help="also the figures printed in the papers, marked")
     parser.set_defaults(run=run)

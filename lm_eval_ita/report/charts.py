@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from lm_eval_ita.report import figures
 from lm_eval_ita.report.breakdowns import Breakdown
 from lm_eval_ita.report.content import Content, Suited
+from lm_eval_ita.report.tables import is_ranked
 from lm_eval_ita.results.records import TaskRecord
 from lm_eval_ita.results.suite import CATEGORIES, Cell, Column, Row, is_oneshot
 from lm_eval_ita.results.summary import CATEGORY_NAMES, SHORT
@@ -43,57 +44,48 @@ def itaeval_charts(suited: Suited) -> Iterator[Chart]:
     """Ranking, a figure for each category, a radar; those that the runs have something for."""
     table = suited.table
     prefix = table.suite
-    ranked = [figures.Ranked(*_average(suited, i)) for i, row in enumerate(table.rows) if _has_average(row)]
+    ranked = [figures.Ranked(*_average(suited, i)) for i, row in enumerate(table.rows) if is_ranked(row)]
     if len(ranked) > 1:
         title = "Models by average (AVG)"
         caption = (
-            "Mean of the three category means, with a 95% interval where samples were logged. Models that share a letter "
-            "are not told apart. Hollow: published, not measured here."
+            "Mean of the three category means, with a 95% interval where samples were logged. Models that share a "
+            "letter are not told apart."
         )
         yield Chart(f"{prefix}_ranking", caption, figures.ranking(ranked, title, "AVG × 100"))
     for category in CATEGORIES:
-        panels = [panel for column in table.columns if column.category == category for panel in _panel(suited, column)]
+        columns = [column for column in table.columns if column.category == category]
+        own = [i for i, row in enumerate(table.rows) if any(_shown(row, column) is not None for column in columns)]
+        panels = [panel for column in columns for panel in _panel(suited, column, own)]
         if panels:
             title = CATEGORY_NAMES[category]
-            caption = f"{title}: scores × 100 with 95% intervals, beside guessing and the commonest answer. {_NOT_ALONE}"
+            caption = f"{title}: scores × 100 with 95% intervals, guessing and the commonest answer. {_NOT_ALONE}"
             yield Chart(f"{prefix}_{category}", caption, figures.category(panels, title))
     yield from _radar(suited)
 
 
-def _has_average(row: Row) -> bool:
-    return row.average is not None and row.average.value is not None
-
-
 def _average(suited: Suited, i: int) -> tuple[str, float | None, float | None, float | None, str, bool]:
-    row = suited.table.rows[i]
-    estimate = suited.estimates.averages.get(i)
-    value = row.average.value if row.average is not None else None
-    if estimate is None:
-        return row.label, _percent(value), None, None, "", row.published
-    low, high = _percent(estimate.low), _percent(estimate.high)
-    return row.label, _percent(value), low, high, estimate.letters, row.published
+    row, estimate = suited.table.rows[i], suited.estimates.averages[i]
+    values = (_percent(value) for value in (estimate.value, estimate.low, estimate.high))
+    return row.label, *values, estimate.letters, row.published
 
 
-def _panel(suited: Suited, column: Column) -> list[figures.TaskPanel]:
-    """The panel of one task; none where no model has it."""
-    entries, records = [], []
-    for i, row in enumerate(suited.table.rows):
-        cell, estimate = row.cells.get(column.name), suited.estimates.cells.get((i, column.name))
-        if cell is None or estimate is None:
-            continue
-        records += cell.records
-        entries.append(
-            figures.Entry(
-                row.label + (" †" if row.published else ""),
-                _percent(cell.score),
-                _percent(estimate.low),
-                _percent(estimate.high),
-                comparable=not cell.why_not and row.caveat is None,
-            )
-        )
-    if not any(entry.value is not None for entry in entries):
+def _shown(row: Row, column: Column) -> float | None:
+    """The score to draw; none for a printed figure that is known to be wrong."""
+    cell = row.cells.get(column.name)
+    return None if cell is None or (row.published and cell.why_not) else cell.score
+
+
+def _panel(suited: Suited, column: Column, rows: Sequence[int]) -> list[figures.TaskPanel]:
+    """The panel of one task over these rows of the table; none where no model has it."""
+    table = suited.table
+    cells = {i: table.rows[i].cells.get(column.name) for i in rows}
+    if all(_shown(table.rows[i], column) is None for i in rows):
         return []
-    counts = {record.n_evaluated for record in records}
+    entries = [_entry(suited, column, i) for i in rows]
+    records = [record for cell in cells.values() if cell is not None for record in cell.records]
+    # Printed figures are of other counts, or of unknown ones.
+    printed = any(cell is not None and not cell.records for cell in cells.values())
+    counts = {None} if printed else {record.n_evaluated for record in records}
     chance = column.chance if not records else records[0].baseline("chance")
     return [
         figures.TaskPanel(
@@ -107,25 +99,32 @@ def _panel(suited: Suited, column: Column) -> list[figures.TaskPanel]:
     ]
 
 
+def _entry(suited: Suited, column: Column, i: int) -> figures.Entry:
+    row = suited.table.rows[i]
+    cell, estimate = row.cells.get(column.name), suited.estimates.cells.get((i, column.name))
+    return figures.Entry(
+        row.label + (" †" if row.published else ""),
+        _percent(_shown(row, column)),
+        None if estimate is None else _percent(estimate.low),
+        None if estimate is None else _percent(estimate.high),
+        comparable=cell is None or (not cell.why_not and row.caveat is None),
+    )
+
+
 def _radar(suited: Suited) -> Iterator[Chart]:
     rows = suited.table.rows
     if not 2 <= len(rows) <= _RADAR_MODELS:
         return
     # Only tasks that every model has: a gap in a radar reads as a low value.
-    shared = [column for column in suited.table.columns if all(_score(row, column) is not None for row in rows)]
+    shared = [column for column in suited.table.columns if all(_shown(row, column) is not None for row in rows)]
     if len(shared) < _RADAR_AXES:
         return
     profiles = [
-        figures.RadarModel(row.label, tuple(_percent(_score(row, column)) for column in shared)) for row in rows
+        figures.RadarModel(row.label, tuple(_percent(_shown(row, column)) for column in shared)) for row in rows
     ]
     axes = [SHORT.get(column.name, column.name) for column in shared]
-    caption = f"The {len(shared)} tasks that all models have, scores × 100. Distances are to be read along an axis only."
+    caption = f"The {len(shared)} tasks that all models have, scores × 100. Read distances along one axis only."
     yield Chart(f"{suited.table.suite}_radar", caption, figures.radar(profiles, axes, "Profiles over shared tasks"))
-
-
-def _score(row: Row, column: Column) -> float | None:
-    cell = row.cells.get(column.name)
-    return None if cell is None else cell.score
 
 
 def _percent(value: float | None) -> float | None:

@@ -26,9 +26,9 @@ __all__ = ["Section", "html", "sections"]
 
 _LEADS = {
     "itaeval": "Eighteen tasks in three categories. Averages are there only where all tasks are.",
-    "itaeval_v1": "The configuration of the published ItaEval, known defects included; not comparable with the table above.",
-    "itapat": "Implicit association tests: does the model link one group of words to one attribute? A bias score is not "
-    "better when it is higher, and is never mixed into an average.",
+    "itaeval_v1": "The configuration of the published ItaEval, defects included; not comparable with the table above.",
+    "itapat": "Implicit association tests: does the model link one group of words to one attribute? A bias score is "
+    "not better when it is higher, and is never mixed into an average.",
 }
 
 
@@ -143,7 +143,7 @@ def _resource(name: str) -> Any:
     from markupsafe import Markup
 
     text = (files("lm_eval_ita.report") / "templates" / name).read_text(encoding="utf-8")
-    return text if name.endswith(".html") else Markup(text)  # noqa: S704  # our own files
+    return text if name.endswith(".html") else Markup(text)  # our own files
 
 
 def _with_svg(section: Section) -> dict[str, Any]:
@@ -153,7 +153,7 @@ def _with_svg(section: Section) -> dict[str, Any]:
 
     def drawn(chart: Chart) -> dict[str, Any]:
         # `as_svg` escapes the texts in it.
-        svg = Markup(as_svg(chart.figure, alt=chart.caption, prefix=f"{chart.name}-"))  # noqa: S704
+        svg = Markup(as_svg(chart.figure, alt=chart.caption, prefix=f"{chart.name}-"))
         return {"name": chart.name, "caption": chart.caption, "svg": svg}
 
     blocks = [
@@ -211,6 +211,7 @@ def _viewer_lead(content: Content) -> str:
     held = sum(len(source.part.held) for source in content.samples)
     logged = sum(source.part.total for source in content.samples)
     return (
-        f"{held:,} of {logged:,} logged samples: of each task and model at most {content.most}, outcomes taking turns so that "
-        "rare ones are there, and the same documents for every model where outcomes agree. Long texts lose their middle."
+        f"{held:,} of {logged:,} logged samples: of each task and model at most {content.most}, outcomes taking turns, "
+        "so that rare ones are there, and the same documents for every model where outcomes agree. Long texts lose "
+        "their middle."
     )

@@ -9,7 +9,7 @@ from lm_eval_ita.results.grid import Grid, displayed
 from lm_eval_ita.results.records import ModelIdentity, RunRecord
 from lm_eval_ita.results.suite import CATEGORIES, Mean, Row
 
-__all__ = ["TIES", "interval_grid", "models_grid", "ranking_grid", "settings_grid"]
+__all__ = ["TIES", "interval_grid", "is_ranked", "models_grid", "ranking_grid", "settings_grid"]
 
 TIES = (
     "Models that share a letter are not told apart: paired tests on the same documents (jackknife), Holm-adjusted over "
@@ -19,9 +19,9 @@ _INTERVALS = "In brackets: 95% interval (BCa bootstrap over documents; of means,
 
 
 def ranking_grid(suited: Suited) -> Grid | None:
-    """The models by their average; None where no model has the whole suite."""
+    """The models by their average; None where no model has the whole suite, comparable throughout."""
     table, found = suited.table, suited.estimates
-    whole = [(i, row) for i, row in enumerate(table.rows) if row.average is not None and row.average.value is not None]
+    whole = [(i, row) for i, row in enumerate(table.rows) if is_ranked(row)]
     if not whole:
         return None
     rows = []
@@ -29,10 +29,13 @@ def ranking_grid(suited: Suited) -> Grid | None:
         assert row.average is not None
         estimate = found.averages.get(i, Estimate(row.average.value))
         means = [_mean(row.means.get(category), found.means.get((i, category))) for category in CATEGORIES]
-        rank = "" if row.average.rank is None else str(row.average.rank)
-        rows.append((_label(row), rank, _figure(estimate), estimate.letters, *means))
-    partial = len(table.rows) - len(whole)
-    notes = (_INTERVALS, TIES, *((f"{partial} models with a part of the suite are not ranked.",) if partial else ()))
+        rows.append((_label(row), str(row.average.rank), _figure(estimate), estimate.letters, *means))
+    others = len(table.rows) - len(whole)
+    notes = (
+        _INTERVALS,
+        TIES,
+        *((f"{others} are not ranked: incomplete, or not comparable.",) if others else ()),
+    )
     header = ("Model", "Rank", "AVG", "Ties", *(category.upper() for category in CATEGORIES))
     return Grid("Ranking", header, tuple(rows), notes)
 
@@ -54,6 +57,11 @@ def interval_grid(suited: Suited) -> Grid:
     notes = (_INTERVALS, TIES, "+ not comparable: see the table above.")
     header = ("Task", "Metric", *(_label(row) for row in table.rows))
     return Grid("Scores with intervals and ties", header, tuple(rows), notes, left=2)
+
+
+def is_ranked(row: Row) -> bool:
+    """Whether a model has a place in the ranking by average."""
+    return row.average is not None and row.average.rank is not None
 
 
 def _mean(mean: Mean | None, estimate: Estimate | None) -> str:

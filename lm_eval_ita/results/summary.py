@@ -12,7 +12,7 @@ from lm_eval_ita.results.grid import Grid, displayed, with_sample_note
 from lm_eval_ita.results.itapat_summary import itapat_grids
 from lm_eval_ita.results.suite import CATEGORIES, Cell, Column, Mean, Row, SuiteTable
 
-__all__ = ["SHORT", "as_csv", "as_json", "grids"]
+__all__ = ["CATEGORY_NAMES", "SHORT", "TITLES", "as_csv", "as_json", "grids"]
 
 # The paper's column heads.
 SHORT = {
@@ -35,8 +35,8 @@ SHORT = {
     "haspeede2_hs": "HaSpD2 HS",
     "haspeede2_stereotype": "HaSpD2 S",
 }
-_TITLES = {"itaeval": "ItaEval", "itaeval_v1": "ItaEval, published configuration (v1)"}
-_NAMES = {
+TITLES = {"itaeval": "ItaEval", "itaeval_v1": "ItaEval, published configuration (v1)", "itapat": "ItaP-AT"}
+CATEGORY_NAMES = {
     "nlu": "Natural language understanding (NLU)",
     "cfk": "Commonsense and factual knowledge (CFK)",
     "bfs": "Bias, fairness and safety (BFS)",
@@ -106,7 +106,7 @@ def _by_task(table: SuiteTable, marks: _Marks) -> Grid:
     not_run = (f"Not run: {', '.join(missing)}.",) if missing else ()
     header = ("Task", "Metric", "n", *(_label(row) for row in table.rows), "Chance", "Majority")
     notes = (_LEGEND, *not_run, *_missing_note(table), *marks.notes(), *_published_note(table.rows))
-    return Grid(_TITLES[table.suite], header, tuple(rows), notes, left=2, rules=tuple(rules), name=table.suite)
+    return Grid(TITLES[table.suite], header, tuple(rows), notes, left=2, rules=tuple(rules), name=table.suite)
 
 
 def _by_category(table: SuiteTable, category: str, marks: _Marks) -> Grid:
@@ -122,7 +122,7 @@ def _by_category(table: SuiteTable, category: str, marks: _Marks) -> Grid:
     for kind in ("chance", "majority"):
         rows.append((kind.capitalize(), *(_percent(_baseline(table, column, kind)) for column in columns), ""))
     header = ("Model", *(SHORT.get(column.name, column.name) for column in columns), "Mean")
-    title = f"{_TITLES[table.suite]}: {_NAMES[category]}"
+    title = f"{TITLES[table.suite]}: {CATEGORY_NAMES[category]}"
     return Grid(title, header, tuple(rows), rules=(len(table.rows),), name=f"{table.suite}_{category}")
 
 
@@ -140,7 +140,7 @@ def _averages(table: SuiteTable, marks: _Marks) -> Grid:
             )
         )
     header = ("Model", *(category.upper() for category in CATEGORIES), "AVG", "Tasks", "Rank")
-    return Grid(f"{_TITLES[table.suite]}: averages", header, tuple(rows), name=f"{table.suite}_averages")
+    return Grid(f"{TITLES[table.suite]}: averages", header, tuple(rows), name=f"{table.suite}_averages")
 
 
 def _published_note(rows: Sequence[Row]) -> tuple[str, ...]:

@@ -51,7 +51,7 @@
   for (const [name, select] of Object.entries(field)) {
     for (const value of [...new Set(samples.map((sample) => sample[name]))]) select.append(new Option(value, value));
   }
-  const words = found("viewer-text"), list = found("viewer-list"), back = found("viewer-back"), on = found("viewer-on");
+  const words = found("viewer-text"), list = found("viewer-list"), back = found("viewer-back"), next = found("viewer-next");
   let page = 0, shown = samples;
 
   const element = (tag, className, content) => {
@@ -95,7 +95,7 @@
     found("viewer-count").textContent = shown.length === 1 ? "1 sample" : `${shown.length} samples`;
     found("viewer-page").textContent = `page ${page + 1} of ${pages}`;
     back.disabled = page === 0;
-    on.disabled = page === pages - 1;
+    next.disabled = page === pages - 1;
   };
   const plain = (value) => value.normalize("NFD").replace(/\p{M}/gu, "").toLowerCase();  // perche finds perché
   for (const sample of samples) {
@@ -111,6 +111,6 @@
   for (const control of [...Object.values(field), words]) control.addEventListener("input", search);
   found("viewer-form").addEventListener("submit", (event) => event.preventDefault());
   back.addEventListener("click", () => { page -= 1; draw(); });
-  on.addEventListener("click", () => { page += 1; draw(); });
+  next.addEventListener("click", () => { page += 1; draw(); });
   draw();
 })();
