@@ -1,0 +1,1 @@
+"""Reports on results: tables and figures for people."""
