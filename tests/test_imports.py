@@ -1,4 +1,4 @@
-"""Every module must import without a network and without torch."""
+"""Every module must import without a network, without torch and without matplotlib."""
 
 import pkgutil
 import subprocess
@@ -10,7 +10,7 @@ import lm_eval_ita
 PROGRAM = """
 import importlib, importlib.abc, socket, sys
 
-HIDDEN = {"torch", "transformers", "stanza", "gradio", "bert_score", "vllm", "accelerate"}
+HIDDEN = {"torch", "transformers", "stanza", "gradio", "bert_score", "vllm", "accelerate", "matplotlib"}
 
 class Hide(importlib.abc.MetaPathFinder):
     def find_spec(self, name, path=None, target=None):
