@@ -44,7 +44,7 @@ def itaeval_charts(suited: Suited) -> Iterator[Chart]:
     """Ranking, a figure for each category, a radar; those that the runs have something for."""
     table = suited.table
     prefix = table.suite
-    ranked = [figures.Ranked(*_average(suited, i)) for i, row in enumerate(table.rows) if is_ranked(row)]
+    ranked = [_ranked(suited, i) for i, row in enumerate(table.rows) if is_ranked(row)]
     if len(ranked) > 1:
         title = "Models by average (AVG)"
         caption = (
@@ -63,10 +63,10 @@ def itaeval_charts(suited: Suited) -> Iterator[Chart]:
     yield from _radar(suited)
 
 
-def _average(suited: Suited, i: int) -> tuple[str, float | None, float | None, float | None, str, bool]:
+def _ranked(suited: Suited, i: int) -> figures.Ranked:
     row, estimate = suited.table.rows[i], suited.estimates.averages[i]
-    values = (_percent(value) for value in (estimate.value, estimate.low, estimate.high))
-    return row.label, *values, estimate.letters, row.published
+    value, low, high = (_percent(figure) for figure in (estimate.value, estimate.low, estimate.high))
+    return figures.Ranked(row.label, value, low, high, estimate.letters, row.published)
 
 
 def _shown(row: Row, column: Column) -> float | None:
