@@ -10,7 +10,6 @@ from lm_eval_ita.report import figures
 from lm_eval_ita.report.breakdowns import Breakdown
 from lm_eval_ita.report.content import Content, Suited
 from lm_eval_ita.report.tables import is_ranked
-from lm_eval_ita.results.records import TaskRecord
 from lm_eval_ita.results.suite import CATEGORIES, Cell, Column, Row, is_oneshot
 from lm_eval_ita.results.summary import CATEGORY_NAMES, SHORT
 from lm_eval_ita.results.table9 import one_shot_rows
@@ -22,7 +21,7 @@ __all__ = ["Chart", "breakdown_chart", "itaeval_charts", "itapat_charts"]
 
 # Radars of more models, or of fewer tasks, cannot be read.
 _RADAR_MODELS, _RADAR_AXES = 6, 3
-_NOT_ALONE = "Limited runs and other versions of a task are hollow: they are not comparable with whole ones."
+_NOT_ALONE = "Hollow: limited runs, other versions of a task, and printed figures (†): not comparable with the rest."
 
 
 @dataclass(frozen=True)
@@ -103,7 +102,7 @@ def _entry(suited: Suited, column: Column, i: int) -> figures.Entry:
     row = suited.table.rows[i]
     cell, estimate = row.cells.get(column.name), suited.estimates.cells.get((i, column.name))
     return figures.Entry(
-        row.label + (" †" if row.published else ""),
+        _label(row),
         _percent(_shown(row, column)),
         None if estimate is None else _percent(estimate.low),
         None if estimate is None else _percent(estimate.high),
@@ -139,14 +138,15 @@ def itapat_charts(suited: Suited, content: Content) -> Iterator[Chart]:
         if not columns:
             continue
         kind, suffix = (", one-shot prompts", "_oneshot") if oneshot else ("", "")
-        rows = [_bias_row(column, table.rows) for column in columns]
+        models = [row for row in table.rows if any(column.name in row.cells for column in columns)]
+        rows = [_bias_row(column, models) for column in columns]
         caption = (
             "Bias score of each test: 1 is the stereotype, -1 its reverse, 0 no association. ** p < 0.05, * p < 0.10 "
             "(Fisher's exact test, each test alone). Hatched, in brackets: the model was unable to do the test."
         )
-        labels = [row.label + (" †" if row.published else "") for row in table.rows]
+        labels = [_label(row) for row in models]
         yield Chart(f"itapat_scores{suffix}", caption, figures.bias_heatmap(rows, labels, f"ItaP-AT bias scores{kind}"))
-        outcomes = [outcome for row in table.rows for column in columns for outcome in _outcomes(row, column)]
+        outcomes = [outcome for row in models for column in columns for outcome in _outcomes(row, column)]
         if outcomes:
             caption = (
                 "What the models answered: attribute 1 and 2 are the two that a question offers. "
@@ -156,6 +156,10 @@ def itapat_charts(suited: Suited, content: Content) -> Iterator[Chart]:
                 f"itapat_rates{suffix}", caption, figures.outcome_rates(outcomes, f"ItaP-AT answers by kind{kind}")
             )
     yield from _oneshot(content)
+
+
+def _label(row: Row) -> str:
+    return row.label + (" †" if row.published else "")
 
 
 def _test(column: Column) -> str:
@@ -175,17 +179,12 @@ def _bias_cell(cell: Cell | None) -> figures.BiasCell:
 
 def _outcomes(row: Row, column: Column) -> list[figures.Outcomes]:
     cell = row.cells.get(column.name)
-    if cell is None or not cell.records:
+    if cell is None:
         return []
-    shares = [_share(cell.records[0], name) for name in ("attribute_1", "attribute_2", "neutral", "error")]
     try:
-        return [figures.Outcomes(_test(column), row.label, *shares)]
+        return [figures.Outcomes(_test(column), _label(row), *cell.rates)]
     except ValueError:
-        return [figures.Outcomes(_test(column), row.label, None, None, None, None)]  # no shares of one whole
-
-
-def _share(record: TaskRecord, outcome: str) -> float | None:
-    return record.metrics.get(f"prob_{outcome}")
+        return [figures.Outcomes(_test(column), _label(row), None, None, None, None)]  # no shares of one whole
 
 
 def _oneshot(content: Content) -> Iterator[Chart]:
