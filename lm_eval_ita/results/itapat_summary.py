@@ -15,7 +15,8 @@ _LEGEND = (
 )
 _ONE = (
     "Score: 1 is the stereotype, -1 its reverse, 0 no association; the interval is a bootstrap over words. Attr. 1 to "
-    "Error: shares of answers. p: Fisher's exact test; Holm: adjusted over the tests shown."
+    "Error: shares of answers that choose the first attribute, the second, neither, or cannot be read. p: Fisher's "
+    "exact test; Holm: adjusted over the tests shown. unable: over half errors, or one attribute only."
 )
 
 
