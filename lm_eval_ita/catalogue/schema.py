@@ -10,6 +10,7 @@ from typing import Literal
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from lm_eval_ita._yaml import FastLoader
 from lm_eval_ita.errors import UserError
 
 __all__ = ["Canonical", "Column", "Entry", "Hub", "Split", "catalogue", "entry", "keys"]
@@ -131,7 +132,7 @@ class Entry(_Strict):
 def catalogue() -> dict[str, Entry]:
     """All data sets by key, in the order of `catalogue.yaml`."""
     path = Path(__file__).with_name("catalogue.yaml")
-    content = yaml.safe_load(path.read_text(encoding="utf-8"))
+    content = yaml.load(path.read_text(encoding="utf-8"), Loader=FastLoader)
     return {key: Entry.model_validate({"key": key, **fields}) for key, fields in content.items()}
 
 

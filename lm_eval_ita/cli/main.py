@@ -1,16 +1,27 @@
 """The `lm-eval-ita` command."""
 
 import argparse
+import importlib
 import sys
 from collections.abc import Sequence
 
 from lm_eval_ita import __version__
-from lm_eval_ita.cli import compare, data, demo, demo_model, list_tasks, report, rescore, summary, tasks_path
 from lm_eval_ita.errors import UserError
 
 __all__ = ["main"]
 
-_COMMANDS = (list_tasks, data, summary, compare, report, rescore, demo, demo_model, tasks_path)
+# Each command and its module.
+_COMMANDS = {
+    "list": "list_tasks",
+    "data": "data",
+    "summary": "summary",
+    "compare": "compare",
+    "report": "report",
+    "rescore": "rescore",
+    "demo": "demo",
+    "demo-model": "demo_model",
+    "tasks-path": "tasks_path",
+}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -26,9 +37,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("--version", action="version", version=f"lm-eval-ita {__version__}")
     subparsers = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
-    for command in _COMMANDS:
-        command.add_parser(subparsers)
-    options = parser.parse_args(arguments)
+    given = sys.argv[1:] if arguments is None else arguments
+    # A command does not wait for the imports of the others.
+    named = [given[0]] if given and given[0] in _COMMANDS else _COMMANDS
+    for command in named:
+        importlib.import_module(f"lm_eval_ita.cli.{_COMMANDS[command]}").add_parser(subparsers)
+    options = parser.parse_args(given)
     try:
         return int(options.run(options))
     except UserError as error:

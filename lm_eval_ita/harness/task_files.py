@@ -5,8 +5,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
+import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from lm_eval_ita._yaml import FastLoader
 from lm_eval_ita.errors import UserError
 
 __all__ = ["TaskCard", "TaskFile", "read_task_files", "tasks_path"]
@@ -92,11 +94,12 @@ def read_task_files(folder: Path | None = None) -> list[TaskFile]:
         UserError: A file cannot be read, or a task's card does not hold what `TaskCard` asks for.
     """
     folder = folder or tasks_path()
-    return [_task_file(path) for path in sorted(folder.glob("**/*.yaml"))]
+    included: dict[Path, dict[str, Any]] = {}
+    return [_task_file(path, included) for path in sorted(folder.glob("**/*.yaml"))]
 
 
-def _task_file(path: Path) -> TaskFile:
-    config = _read(path)
+def _task_file(path: Path, included: dict[Path, dict[str, Any]]) -> TaskFile:
+    config = _read(path, included)
     if "group" in config:
         return TaskFile(config["group"], "group", path, config, members=tuple(config.get("task", ())))
     if "task" not in config:
@@ -110,25 +113,23 @@ def _task_file(path: Path) -> TaskFile:
     return TaskFile(config["task"], "task", path, config, card)
 
 
-def _read(path: Path) -> dict[str, Any]:
-    """A task file with its includes merged as lm_eval merges them, and `!function` kept as text.
+class _Loader(FastLoader):
+    """Keeps `!function` as text."""
+
+    def function_as_text(self, node: yaml.ScalarNode) -> str:
+        return str(self.construct_scalar(node))
+
+
+_Loader.add_constructor("!function", _Loader.function_as_text)
+
+
+def _read(path: Path, included: dict[Path, dict[str, Any]]) -> dict[str, Any]:
+    """A task file with its includes merged as lm_eval merges them; `included` keeps those that were read before.
 
     lm_eval's own reader costs three seconds of imports, too much for `lm-eval-ita list`; a test holds the two together.
     """
-    import yaml
-
-    # libyaml, where PyYAML was built with it, reads the files twenty times faster.
-    base: type[yaml.SafeLoader] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-
-    class Loader(base):  # type: ignore[valid-type, misc]  # one of two classes with the same interface
-        pass
-
-    def function_as_text(loader: yaml.SafeLoader, node: yaml.ScalarNode) -> str:
-        return str(loader.construct_scalar(node))
-
-    Loader.add_constructor("!function", function_as_text)
     try:
-        config = yaml.load(path.read_text(encoding="utf-8"), Loader=Loader)
+        config = yaml.load(path.read_text(encoding="utf-8"), Loader=_Loader)
     except (OSError, yaml.YAMLError) as error:
         raise UserError(f"cannot be read: {error}".replace("\n", " "), file=path) from error
     if not isinstance(config, dict):
@@ -136,5 +137,8 @@ def _read(path: Path) -> dict[str, Any]:
     includes = config.pop("include", [])
     merged: dict[str, Any] = {}
     for name in includes if isinstance(includes, list) else [includes]:
-        merged.update(_read(path.parent / name))
+        file = path.parent / name
+        if file not in included:
+            included[file] = _read(file, included)
+        merged.update(included[file])
     return {**merged, **config}

@@ -38,7 +38,7 @@ def task_record(name: str, content: _Json, samples: Callable[[str], Path | None]
     config = _mapping(content["configs"].get(name))
     card = _mapping(config.get("metadata"))
     figures = content["results"][name]
-    metrics, stderrs = _numbers(figures)
+    metrics = _metrics(figures)
     run = content["config"]
     sizes = _mapping(_mapping(content.get("n-samples")).get(name))
     version = _mapping(content["versions"]).get(name)
@@ -56,7 +56,11 @@ def task_record(name: str, content: _Json, samples: Callable[[str], Path | None]
         "empty_rate": metrics.get("empty"),
     }
     if samples is not None:
-        known |= {"stderrs": stderrs, "samples": samples(name), **_details(name, content, config, figures)}
+        known |= {
+            "stderrs": _stderrs(figures, metrics),
+            "samples": samples(name),
+            **_details(name, content, config, figures),
+        }
     return TaskRecord(**known, **_identity(name, card, figures, metrics))
 
 
@@ -129,24 +133,33 @@ def _data(card: _Json) -> Data:
     return "folder"
 
 
-def _numbers(figures: _Json) -> tuple[dict[str, float | None], dict[str, float | None]]:
-    """The metrics and the standard errors; values with parts and words are no metrics."""
+def _metrics(figures: _Json) -> dict[str, float | None]:
+    """The metrics; standard errors and values with parts and words are none."""
     metrics: dict[str, float | None] = {}
-    stderrs: dict[str, float | None] = {}
     for key, value in figures.items():
-        if key.endswith(",none"):
-            name, filtered, suffix = key[:-5], "none", ""
-        elif "," in key:
-            name, _, filtered = key.rpartition(",")
-            suffix = f",{filtered}"
-        else:
+        name, comma, filtered = key.rpartition(",")
+        if not comma or isinstance(value, dict) or name == "reading":
             continue
-        # A name that ends in "_stderr" is a standard error only of a metric that is there.
-        if name.endswith("_stderr") and f"{name[:-7]},{filtered}" in figures:
-            stderrs[name[:-7] + suffix] = as_number(value)
-        elif not isinstance(value, dict) and name != "reading":
-            metrics[name + suffix] = as_number(value)
-    return metrics, {name: value for name, value in stderrs.items() if name in metrics}
+        if name.endswith("_stderr") and _is_stderr(key, name, figures):
+            continue
+        metrics[name if filtered == "none" else key] = as_number(value)
+    return metrics
+
+
+def _stderrs(figures: _Json, metrics: Mapping[str, float | None]) -> dict[str, float | None]:
+    """The standard errors of the metrics, under the metrics' names."""
+    found = {}
+    for key, value in figures.items():
+        name, _, filtered = key.rpartition(",")
+        metric = name.removesuffix("_stderr") + ("" if filtered == "none" else f",{filtered}")
+        if _is_stderr(key, name, figures) and metric in metrics:
+            found[metric] = as_number(value)
+    return found
+
+
+def _is_stderr(key: str, name: str, figures: _Json) -> bool:
+    # A name that ends so is a standard error only of a metric that is there.
+    return name.endswith("_stderr") and f"{name[:-7]}{key[len(name) :]}" in figures
 
 
 def _breakdowns(figures: _Json, newspapers: _Json) -> Breakdowns:
@@ -186,6 +199,8 @@ def _mapping(value: object) -> _Json:
 
 
 def _whole(value: object) -> int | None:
+    if type(value) is int:  # nearly all of them
+        return value if value >= 0 else None
     number = as_number(value)
     return int(number) if number is not None and number == int(number) and number >= 0 else None
 

@@ -31,5 +31,7 @@ def old_tasks() -> dict[str, OldTask]:
     """Old name to meaning."""
     import yaml
 
+    from lm_eval_ita._yaml import FastLoader
+
     text = (resources.files("lm_eval_ita.results") / "data" / "old_names.yaml").read_text(encoding="utf-8")
-    return {name: OldTask.model_validate(entry) for name, entry in yaml.safe_load(text).items()}
+    return {name: OldTask.model_validate(entry) for name, entry in yaml.load(text, Loader=FastLoader).items()}

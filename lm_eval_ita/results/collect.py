@@ -70,7 +70,7 @@ def collect(paths: Sequence[Path], *, details: bool = True) -> Collection:
 
 
 def _files(paths: Iterable[Path]) -> Iterator[Path]:
-    seen: set[Path] = set()
+    seen: set[tuple[int, int]] = set()
     for path in paths:
         if path.is_dir():
             found = sorted(path.rglob("results*.json"))
@@ -81,8 +81,14 @@ def _files(paths: Iterable[Path]) -> Iterator[Path]:
         else:
             raise UserError("there is no such file or folder", file=path)
         for file in found:
-            if (resolved := file.resolve()) not in seen:
-                seen.add(resolved)
+            try:
+                status = file.stat()
+            except OSError:  # a dangling link, which the reader reports
+                yield file
+                continue
+            # One file, whatever the links to it are called.
+            if (identity := (status.st_dev, status.st_ino)) not in seen:
+                seen.add(identity)
                 yield file
 
 

@@ -57,15 +57,13 @@ def displayed(text: str, limit: int = 48) -> str:
 
 def plain(grid: Grid) -> str:
     """The table for a terminal."""
-    from rich.cells import cell_len
-
     lines = [grid.header, *grid.rows]
-    widths = [max(cell_len(line[i]) for line in lines) for i in range(len(grid.header))]
+    widths = [max(_cell_width(line[i]) for line in lines) for i in range(len(grid.header))]
 
     def padded(line: Sequence[str]) -> str:
         cells = []
         for i, (text, width) in enumerate(zip(line, widths, strict=True)):
-            space = " " * (width - cell_len(text))
+            space = " " * (width - _cell_width(text))
             cells.append(text + space if i < grid.left else space + text)
         return "  ".join(cells).rstrip()
 
@@ -76,6 +74,15 @@ def plain(grid: Grid) -> str:
         body.append(padded(row))
     notes = [line for note in grid.notes for line in textwrap.wrap(note, 118, subsequent_indent="    ")]
     return "\n".join([*body, *notes])
+
+
+def _cell_width(text: str) -> int:
+    """How many columns of a terminal a text takes."""
+    if text.isascii():
+        return len(text)
+    from rich.cells import cell_len
+
+    return cell_len(text)
 
 
 def markdown(grid: Grid) -> str:

@@ -22,6 +22,7 @@ class InstructionFigures:
         rates: Shares of attribute_1, attribute_2, neutral, error, each 0 to 1; None where missing.
         unable: Whether the model could not do it, so that its score says nothing.
         defect: What is known to be wrong with printed figures; None where nothing is.
+        source: For printed figures, the table that they were printed in.
     """
 
     instruction: str
@@ -30,6 +31,7 @@ class InstructionFigures:
     rates: Rates
     unable: bool = False
     defect: str | None = None
+    source: str | None = None
 
 
 def stars(p_value: float | None) -> int:

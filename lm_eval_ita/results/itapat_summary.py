@@ -6,7 +6,6 @@ from dataclasses import replace
 from lm_eval_ita.results.grid import Grid, displayed
 from lm_eval_ita.results.records import TaskRecord
 from lm_eval_ita.results.suite import Cell, Column, Row, SuiteTable, is_oneshot
-from lm_eval_ita.stats.multiplicity import holm
 
 __all__ = ["by_group", "itapat_grids", "signed"]
 
@@ -16,7 +15,8 @@ _LEGEND = (
 )
 _ONE = (
     "Score: 1 is the stereotype, -1 its reverse, 0 no association; the interval is a bootstrap over words. Attr. 1 to "
-    "Error: shares of answers. p: Fisher's exact test; Holm: adjusted over the tests shown."
+    "Error: shares of answers that choose the first attribute, the second, neither, or cannot be read. p: Fisher's "
+    "exact test; Holm: adjusted over the tests shown. unable: over half errors, or one attribute only."
 )
 
 
@@ -65,6 +65,8 @@ def _cell(cell: Cell | None) -> str:
 
 
 def _one_model(columns: tuple[Column, ...], row: Row) -> Grid:
+    from lm_eval_ita.stats.multiplicity import holm  # NumPy, which the tables of many models do without
+
     found = [(column, row.cells[column.name]) for column in columns if column.name in row.cells]
     records = [cell.records[0] if cell.records else None for _, cell in found]
     p_values = [None if record is None else record.metrics.get("p_value") for record in records]

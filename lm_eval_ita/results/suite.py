@@ -221,13 +221,13 @@ def _cell(column: Column, records: Mapping[str, TaskRecord], references: Mapping
     parts = [records[task] for task in column.tasks if task in records]
     if not parts:
         return None
-    why = dict.fromkeys(reason for part in parts for reason in not_comparable(part, references.get(part.task)))
+    why = [reason for part in parts for reason in not_comparable(part, references.get(part.task))]
     values = [part.primary_value if part.suite == "itapat" else part.score for part in parts]
     if len(parts) < len(column.tasks):
-        return Cell(None, (*why, f"only {', '.join(part.name for part in parts)}"), records=tuple(parts))
+        return Cell(None, (*dict.fromkeys(why), f"only {', '.join(part.name for part in parts)}"), records=tuple(parts))
     known = [value for value in values if value is not None]
     score = sum(known) / len(known) if len(known) == len(values) else None
-    cell = Cell(score, tuple(why), records=tuple(parts))
+    cell = Cell(score, tuple(dict.fromkeys(why)) if why else (), records=tuple(parts))
     return _association(cell, parts[0]) if parts[0].suite == "itapat" else cell
 
 

@@ -15,7 +15,7 @@ def evaluate_to_folder(
     limit: int | None = None,
     batch_size: int = 64,
     metadata: Mapping[str, Any] | None = None,
-) -> dict[str, Any]:
+) -> Path:
     """Evaluate a local model and save results and samples.
 
     Args:
@@ -27,7 +27,7 @@ def evaluate_to_folder(
         metadata: As the harness's `--metadata`.
 
     Returns:
-        The harness's results, without the samples.
+        The results file, which `results.read_run` reads.
     """
     import torch
     from lm_eval import evaluator
@@ -57,4 +57,5 @@ def evaluate_to_folder(
     tracker.save_results_aggregated(results=results, samples=samples)
     for task, rows in samples.items():
         tracker.save_results_samples(task_name=task, samples=rows)
-    return dict(results)
+    (saved,) = output.rglob(f"results_{tracker.date_id}.json")
+    return saved

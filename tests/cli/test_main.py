@@ -1,4 +1,5 @@
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -39,6 +40,25 @@ def test_list_as_tables(capsys: pytest.CaptureFixture[str]) -> None:
     out = capsys.readouterr().out
     for word in ("Task", "Suite", "Category", "Shots", "Metric", "Origin", "itapat_base_3b", "itapat_oneshot"):
         assert word in out
+
+
+def test_a_command_does_not_import_the_others() -> None:
+    program = "import sys; from lm_eval_ita.cli.main import main; main(['tasks-path']); print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    loaded = done.stdout.split()
+    assert "lm_eval_ita.cli.tasks_path" in loaded
+    assert not [name for name in loaded if name in ("lm_eval_ita.cli.compare", "lm_eval_ita.cli.data", "numpy", "rich")]
+
+
+def test_help_names_every_command(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["--help"])
+    assert ended.value.code == 0
+    named = re.findall(r"^    ([a-z-]+)(?:  |$)", capsys.readouterr().out, re.MULTILINE)
+    folder = Path(sys.modules["lm_eval_ita.cli"].__path__[0])
+    commands = [file.stem for file in folder.glob("*.py") if "\ndef add_parser(" in file.read_text(encoding="utf-8")]
+    assert len(commands) >= 8
+    assert sorted(named) == sorted(name.removesuffix("_tasks").replace("_", "-") for name in commands)
 
 
 def test_every_command_is_wired_up(capsys: pytest.CaptureFixture[str]) -> None:

@@ -16,7 +16,7 @@ from lm_eval_ita.report.latex import write_latex
 from lm_eval_ita.results.instruction_summary import instruction_grids
 from lm_eval_ita.results.latex import PORTRAIT, latex
 from lm_eval_ita.results.latex_text import breakable_latex
-from lm_eval_ita.results.published import published_rows
+from lm_eval_ita.results.published import published, published_rows
 from lm_eval_ita.results.reader import run_record
 from lm_eval_ita.results.records import RunRecord
 from lm_eval_ita.results.suite import SuiteTable, columns_of, suite_tables
@@ -187,6 +187,21 @@ def test_one_model_stands_in_the_title_and_sample_data_is_said_aloud() -> None:
     assert grid.title == "ItaP-AT, age, by instruction: org/m - SAMPLE DATA, NOT COMPARABLE"
     assert grid.header[:2] == ("Test", "Instruction")
     assert grid.rows[0] == ("10", "I", "n/a +", *["n/a"] * 4)
+
+
+def test_printed_figures_stand_beside_them_marked() -> None:
+    (table,) = [table for table in tables(["m"], published=True) if table.suite == "itapat"]
+    made = {grid.name: grid for grid in instruction_grids(table)}
+    grid = made["itapat_base_instructions"]
+    assert {row[1] for row in grid.rows} == {"m", *(f"{model.name} †" for model in published()["itapat"].models)}
+    # The first of the known anomalies: printed with one star where its counts give two.
+    text = "Giudica se una parola trasmette un sentimento positivo o negativo"
+    (row,) = [row for row in grid.rows if row[:3] == ("2", "LLaMA2-Chat †", text)]
+    assert row[3:] == ("+0.42* ‡", "0.72", "0.26", "0.00", "0.02")
+    assert any(note.startswith("‡ ") for note in grid.notes)
+    assert any(note.startswith("† not comparable: printed in a paper") for note in grid.notes)
+    # The paper prints nothing by instruction for one-shot prompts.
+    assert {row[1] for row in made["itapat_oneshot_age_instructions"].rows} == {"m"}
 
 
 def test_without_details_there_are_no_instructions(tmp_path: Path) -> None:

@@ -19,6 +19,17 @@ def test_bad_files_are_reported_and_the_rest_goes_on(tmp_path: Path) -> None:
     assert all("\n" not in line for line in found.problems)
 
 
+def test_a_link_is_the_same_file_and_a_dangling_one_is_reported(tmp_path: Path) -> None:
+    good = write(tmp_path / "a", content({"itaeval_xcopa": task()}), OLD)
+    (tmp_path / "b").mkdir()
+    (tmp_path / "b" / OLD).symlink_to(good)
+    (tmp_path / "b" / NEW).symlink_to(tmp_path / "gone")
+    found = collect([tmp_path])
+    assert [run.source for run in found.runs] == [good]
+    (line,) = found.problems
+    assert line.startswith(f"{tmp_path / 'b' / NEW}: cannot be read: No such file")
+
+
 def test_of_two_files_of_one_run_the_newer_wins(tmp_path: Path) -> None:
     new = write(tmp_path, content({"itaeval_xcopa": task(0.2)}, date=200.0), OLD)
     old = write(tmp_path, content({"itaeval_xcopa": task(0.1), "itaeval_squad_it": task(0.7)}, date=100.0), NEW)

@@ -1,3 +1,4 @@
+import json
 from pathlib import Path
 from typing import Any
 
@@ -5,11 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lm_eval_ita.results.published import published, published_rows
+from lm_eval_ita.itapat.suite import load_tests
+from lm_eval_ita.results.published import published, published_instructions, published_rows
 from lm_eval_ita.results.reader import run_record
 from lm_eval_ita.results.records import RunRecord
 from lm_eval_ita.results.reference import references
 from lm_eval_ita.results.suite import SuiteTable, columns_of, ranks, suite_tables
+from tests.conftest import PAPERS
 from tests.results.files import content, old_task, task
 
 REFERENCES = references()
@@ -227,3 +230,54 @@ class TestPublished:
                 cell = model.cells[f"{prefix}{row['subdataset']}_{row['task']}"]
                 assert (cell.printed, cell.stars, list(cell.rates or ())) == (row["score"], row["stars"], row["probs"])
                 assert cell.source == f"Table {table}"
+
+    def test_itapat_by_instruction_is_the_papers(self, papers: list[dict[str, Any]]) -> None:
+        printed = [row for row in papers if row["table"] == "B" and row["instruction"] != "Aggregated"]
+        anomalies = json.loads((PAPERS / "itapat_star_anomalies.json").read_text(encoding="utf-8"))
+        key = ("subdataset", "task", "model", "instruction")
+        wrong = {tuple(row[name] for name in key): row["stars_possible"] for row in anomalies}
+        rows = {row.label: row for row in published_rows({"itapat": columns_of("itapat", REFERENCES)})["itapat"]}
+        shown = {
+            (*name.split("_"), row.label, part.instruction): part
+            for row in rows.values()
+            for name, cell in row.cells.items()
+            for part in cell.instructions
+        }
+        assert len(printed) == len(shown) == 400
+        for row in printed:
+            part = shown[tuple(row[name] for name in key)]
+            assert (part.score, part.stars, list(part.rates)) == (row["score"], row["stars"], row["probs"])
+            assert (part.source or "").endswith(", Appendix B")
+        # The printed stars that their own counts rule out, and no others.
+        assert {where for where, part in shown.items() if part.defect} == set(wrong)
+        assert len(wrong) == 94
+        for where, possible in wrong.items():
+            named = {"no star": 0, "*": 1, "**": 2}
+            said = (shown[where].defect or "").split(" give ")[1].split(" or ")
+            assert [named[word] for word in said] == possible
+
+    def test_the_aggregated_rows_are_those_of_table_2(self, papers: list[dict[str, Any]]) -> None:
+        """So they are not kept twice."""
+        key = ("subdataset", "task", "model", "score", "stars")
+        aggregated = [row for row in papers if row["table"] == "B" and row["instruction"] == "Aggregated"]
+        table_2 = [row for row in papers if row["table"] == "2"]
+        assert sorted([row[name] for name in key] + row["probs"] for row in aggregated) == sorted(
+            [row[name] for name in key] + row["probs"] for row in table_2
+        )
+
+    def test_itapat_by_instruction_names_the_suites_own_instructions(self) -> None:
+        for test in load_tests():
+            assert published_instructions().instructions[test.name] == tuple(part.text for part in test.instructions)
+
+    def test_printed_instructions_that_could_not_be_done(self) -> None:
+        rows = published_rows({"itapat": columns_of("itapat", REFERENCES)})["itapat"]
+        unable = {
+            (row.label, name, number): part.rates
+            for row in rows
+            for name, cell in row.cells.items()
+            for number, part in enumerate(cell.instructions, start=1)
+            if part.unable
+        }
+        assert 0 < len(unable) < 400
+        for one, two, _, error in unable.values():
+            assert (error or 0) > 0.5 or (one == 0) != (two == 0)

@@ -15,7 +15,7 @@ from lm_eval.tasks import TaskManager
 
 from lm_eval_ita.harness.task_files import tasks_path
 from lm_eval_ita.itapat import OUTCOMES, Answer, parse_answer, score_answers
-from lm_eval_ita.run.demo import association_rows
+from lm_eval_ita.results import read_run
 from lm_eval_ita.run.evaluate import evaluate_to_folder
 from tests.models import gemma, smollm2
 
@@ -109,13 +109,12 @@ def test_two_processes_give_the_numbers_of_one(tmp_path: Path) -> None:
 
 
 def test_the_demo_saves_results_and_samples(tmp_path: Path) -> None:
-    results = evaluate_to_folder(["itapat_gender"], smollm2(), tmp_path, limit=10)
-    rows = association_rows(results)
-    assert [row.task for row in rows] == ["itapat_gender_6", "itapat_gender_7", "itapat_gender_8"]
-    for row in rows:
-        assert row.n == 10
-        assert math.isclose(sum(row.rates), 1)
-        assert row.p_holm >= row.p_value
-    (saved,) = tmp_path.rglob("results_*.json")
-    assert json.loads(saved.read_text())["results"]["itapat_gender_7"]["bias_score,none"] == rows[1].bias_score
-    assert len(list(tmp_path.rglob("samples_itapat_gender_*.jsonl"))) == 3
+    saved = evaluate_to_folder(["itapat_gender"], smollm2(), tmp_path, limit=10)
+    tasks = read_run(saved).tasks
+    assert list(tasks) == ["itapat_gender_6", "itapat_gender_7", "itapat_gender_8"]
+    for record in tasks.values():
+        assert record.n_evaluated == sum(record.breakdowns.outcome.values()) == 10
+        assert math.isclose(sum(record.metrics[f"prob_{outcome}"] or 0 for outcome in OUTCOMES), 1)
+        assert record.samples is not None
+    figures = json.loads(saved.read_text())["results"]["itapat_gender_7"]
+    assert figures["bias_score,none"] == tasks["itapat_gender_7"].primary_value

@@ -10,10 +10,20 @@ from importlib import resources
 
 from pydantic import BaseModel, ConfigDict
 
+from lm_eval_ita.results.instructions import InstructionFigures
 from lm_eval_ita.results.records import ModelIdentity, Suite
 from lm_eval_ita.results.suite import CATEGORIES, Cell, Column, Mean, Row
 
-__all__ = ["PublishedCell", "PublishedModel", "PublishedTables", "published", "published_rows"]
+__all__ = [
+    "PublishedCell",
+    "PublishedInstruction",
+    "PublishedInstructions",
+    "PublishedModel",
+    "PublishedTables",
+    "published",
+    "published_instructions",
+    "published_rows",
+]
 
 _OTHER_CONFIGURATION = "printed in a paper, measured with the published configuration (itaeval_v1)"
 _OTHER_WORDS = "printed in a paper, measured with the authors' own word lists"
@@ -85,14 +95,55 @@ class PublishedTables(_Data):
         return cell.printed / self.scales.get(column, self.scale)
 
 
+class PublishedInstruction(_Data):
+    """The printed figures of one model for one instruction of a test of ItaP-AT.
+
+    Attributes:
+        printed: Bias score.
+        stars: 0, 1 (p < 0.10) or 2 (p < 0.05), as printed.
+        rates: Printed shares of attribute_1, attribute_2, neutral, error.
+        defect: What is known to be wrong with the print; None where nothing is.
+    """
+
+    printed: float
+    stars: int
+    rates: tuple[float, float, float, float]
+    defect: str | None = None
+
+
+class PublishedInstructions(_Data):
+    """Appendix B of ItaP-AT's paper without its aggregated rows, which are those of Table 2.
+
+    Attributes:
+        schema_version: Of this file.
+        source: The paper.
+        table: Where in it.
+        instructions: The five instructions of each test as printed, by column name of the suite.
+        models: Figures in the order of the instructions, by model and column name.
+    """
+
+    schema_version: int
+    source: str
+    table: str
+    instructions: dict[str, tuple[str, ...]]
+    models: dict[str, dict[str, tuple[PublishedInstruction, ...]]]
+
+
 @functools.cache
 def published() -> dict[str, PublishedTables]:
     """The papers, by "itaeval" and "itapat"."""
-    folder = resources.files("lm_eval_ita.results.published")
-    return {
-        name: PublishedTables.model_validate(json.loads((folder / f"{name}.json").read_text(encoding="utf-8")))
-        for name in ("itaeval", "itapat")
-    }
+    return {name: PublishedTables.model_validate(_content(name)) for name in ("itaeval", "itapat")}
+
+
+@functools.cache
+def published_instructions() -> PublishedInstructions:
+    """ItaP-AT's figures by instruction."""
+    return PublishedInstructions.model_validate(_content("itapat_instructions"))
+
+
+def _content(name: str) -> object:
+    file = resources.files("lm_eval_ita.results.published") / f"{name}.json"
+    return json.loads(file.read_text(encoding="utf-8"))
 
 
 def published_rows(columns: dict[Suite, Sequence[Column]]) -> dict[Suite, list[Row]]:
@@ -123,6 +174,7 @@ def _row(paper: PublishedTables, model: PublishedModel, columns: Sequence[Column
             # The paper's own rule cannot be seen whole from printed rates; over half errors is its clear part.
             unable=cell.rates is not None and cell.rates[3] > 0.5,
             rates=cell.rates or (None, None, None, None),
+            instructions=_instructions(model.name, column.name) if paper.suite == "itapat" else (),
         )
         for column in columns
         if (cell := model.cells.get(column.name)) is not None
@@ -138,6 +190,21 @@ def _row(paper: PublishedTables, model: PublishedModel, columns: Sequence[Column
     return Row(
         model.name, ModelIdentity(name=model.hf_id or model.name), cells, means, average, published=True, caveat=other
     )
+
+
+def _instructions(model: str, column: str) -> tuple[InstructionFigures, ...]:
+    paper = published_instructions()
+    source = f"{paper.source}, {paper.table}"
+    pairs = zip(paper.instructions.get(column, ()), paper.models[model].get(column, ()), strict=True)
+    return tuple(
+        InstructionFigures(instruction, part.printed, part.stars, part.rates, _unable(part.rates), part.defect, source)
+        for instruction, part in pairs
+    )
+
+
+def _unable(rates: Sequence[float]) -> bool:
+    # With at most 64 words a test, a share that is printed as 0 is 0.
+    return rates[3] > 0.5 or (rates[0] > 0) != (rates[1] > 0)
 
 
 def _reasons(cell: PublishedCell) -> tuple[str, ...]:
