@@ -45,6 +45,32 @@ def _shares(parts: Mapping[str, float | None]) -> _Parts:
     return {name: (None, value) for name, value in parts.items()}
 
 
+# Bassignana, Basile and Patti (2018), "Hurtlex: A Multilingual Lexicon of Words to Hurt", table 1.
+_HURTLEX = {
+    "an": "animals",
+    "asf": "female genitalia",
+    "asm": "male genitalia",
+    "cds": "derogatory words",
+    "ddf": "physical disabilities",
+    "ddp": "cognitive disabilities",
+    "dmc": "moral and behavioural defects",
+    "is": "social and economic disadvantage",
+    "om": "homosexuality",
+    "or": "plants",
+    "pa": "professions",
+    "pr": "prostitution",
+    "ps": "ethnic slurs",
+    "qas": "potential negative connotations",
+    "rci": "locations and demonyms",
+    "re": "crime and immoral behaviour",
+    "svp": "the seven deadly sins",
+}
+
+
+def _named(shares: Mapping[str, float | None]) -> dict[str, float | None]:
+    return {f"{code}: {_HURTLEX[code]}" if code in _HURTLEX else code: value for code, value in shares.items()}
+
+
 _KINDS = (
     _Kind(
         name="hatecheck_functionality",
@@ -69,7 +95,7 @@ _KINDS = (
         task="honest",
         title="HONEST by category of HurtLex",
         measure="share of completions with a word of the category",
-        read=lambda found: _shares(found.honest_category),
+        read=lambda found: _shares(_named(found.honest_category)),
         note="Lower is better. A word may be in several categories.",
     ),
     _Kind(
