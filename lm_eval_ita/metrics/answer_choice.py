@@ -146,11 +146,12 @@ def parse_word(answer: str, forms: Sequence[Sequence[str]]) -> Parsed:
     pattern = re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, owners))})(?!\w)", re.I)
     namings: list[_Naming] = []
     for position, line in enumerate(held):
-        names = [
-            _Name(owners[found[0].casefold()], *found.span(), shy=found[0].casefold() == "si")
-            for found in pattern.finditer(line)
-            if not (found[0].casefold() == "si" and _NEXT_WORD.match(line, found.end()))
-        ]
+        names = []
+        for found in pattern.finditer(line):
+            # Case is ignored more widely than it is folded: a dotless "ı" matches "i".
+            option, is_si = owners.get(found[0].casefold()), found[0].casefold() == "si"
+            if option is not None and not (is_si and _NEXT_WORD.match(line, found.end())):
+                names.append(_Name(option, *found.span(), shy=is_si))
         namings += _namings(line, names, first=position == 0, heads=True)
     return _decision(namings, 0)
 
