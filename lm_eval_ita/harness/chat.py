@@ -64,10 +64,10 @@ def letter_results(doc: Doc, results: Sequence[str]) -> dict[str, Any]:
     return {"acc": right, "score": right, "baselines": [doc["label"], len(options)], **_reading(parsed)}
 
 
-def reasons(values: Sequence[Reason]) -> Breakdown:
+def reasons(values: Sequence[Reason]) -> dict[str, Breakdown]:
     """How many answers were read by each rule, or could not be read for each reason."""
     counts: dict[str, int] = {reason: list(values).count(reason) for reason in REASONS}
-    return Breakdown(counts, f"{counts['stated'] + counts['mentioned']} of {len(values)} read")
+    return {"by_reason": Breakdown(counts, f"{counts['stated'] + counts['mentioned']} of {len(values)} read")}
 
 
 def truthfulqa_documents(rows: Any) -> Any:

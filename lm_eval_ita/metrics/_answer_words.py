@@ -13,10 +13,12 @@ __all__ = [
     "exact",
     "flat",
     "is_asked",
+    "is_called_right",
+    "is_called_wrong",
     "is_declared",
+    "is_denied",
     "is_head",
     "is_joined",
-    "is_rejected",
     "lines",
 ]
 
@@ -60,8 +62,8 @@ _HEAD = re.compile(
 _CLAUSE = re.compile(r"[,;.!?]|\b(?:ma|mentre|bensì|but|while)\b", re.I)
 _NOT = re.compile(r"\b(?:non|né|nè|ne'|tranne|eccetto|esclud\w+|scart\w+|elimin\w+|not|neither|nor)(?!\w)", re.I)
 _WRONG_AFTER = re.compile(
-    rf"[\s)\].]*(?:non\s+(?:è|e'|può|sarebbe)|(?:is\s+)?not\b|(?:(?:è|e'|sarebbe|is)\s+)?(?:(?:la|una|the)\s+|l')?"
-    rf"(?:{_NOUN}\s+)?(?:sbagliat|errat|scorrett|fals[aoe]|incorre|wrong))",
+    rf"\s*(?:non\s+(?:è|e'|può|sarebbe)|(?:is\s+)?not\b|(?:(?:è|e'|sarebbe|is)\s+)?(?:(?:la|una|the)\s+|l')?"
+    rf"(?:{_NOUN}\s+)?(?:sbagliat|errat|scorrett|falsa|falso|incorre|wrong))",
     re.I,
 )
 _ASKS = re.compile(r"[^.!?]*\?")
@@ -95,9 +97,14 @@ def after_heading(line: str) -> str:
     return line[found.end() :] if found else line
 
 
-def is_declared(left: str, right: str) -> bool:
-    """Whether the sentence says that the choice is the answer: "la risposta è B", "B è giusta", "scelgo la B"."""
-    return bool(_DECLARED_LEFT.search(left)) or bool(_DECLARED_RIGHT.match(right))
+def is_declared(left: str) -> bool:
+    """Whether the words before say that the choice is the answer: "la risposta è B", "scelgo la B"."""
+    return bool(_DECLARED_LEFT.search(left))
+
+
+def is_called_right(right: str) -> bool:
+    """Whether the words after say so: "B è giusta", "B è la risposta corretta"."""
+    return bool(_DECLARED_RIGHT.match(right))
 
 
 def is_head(left: str, right: str, *, whole: bool) -> bool:
@@ -110,9 +117,14 @@ def cued(left: str) -> bool:
     return bool(_CUE.search(left))
 
 
-def is_rejected(left: str, right: str) -> bool:
-    """Whether the clause turns the choice down: "non è la B", "la B è sbagliata"."""
-    return bool(_NOT.search(_CLAUSE.split(left)[-1])) or bool(_WRONG_AFTER.match(right))
+def is_denied(left: str) -> bool:
+    """Whether a negation stands before the choice in its clause: "non è la B"."""
+    return bool(_NOT.search(_CLAUSE.split(left)[-1]))
+
+
+def is_called_wrong(right: str) -> bool:
+    """Whether the choice is called wrong: "la B è sbagliata", "la B non è corretta"."""
+    return bool(_WRONG_AFTER.match(right))
 
 
 def is_asked(right: str) -> bool:

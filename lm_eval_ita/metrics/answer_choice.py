@@ -45,6 +45,7 @@ _AFTER_A_LETTER = frozenset(
     ("è", "e", "ed", "o", "oppure", "or", "and", "perché", "poiché", "siccome", "is", "because")
 )
 _SEPARATOR = re.compile(r"\s*[)\].:-]+\s*(?=\S)")
+_OPENING = " (['"
 _NEXT_WORD = re.compile(r"\s+([^\W\d_]+)")
 
 
@@ -105,9 +106,11 @@ def parse_letter(answer: str, options: Sequence[str]) -> Parsed:
     if len(held) > 1 and len(whole) == 1:
         return Parsed(whole[0], "stated")
     namings: list[_Naming] = []
-    texts = [words.flat(option) for option in options]
+    texts, letters = [words.flat(option) for option in options], ascii_uppercase[: len(options)]
     for position, line in enumerate(held):
-        owners = [] if len(words.exact(line)) == 1 else _with_text(words.exact(words.after_heading(line)), options)
+        shown = words.exact(words.after_heading(line))
+        # A letter is a letter, also where an option's text is one.
+        owners = [] if len(shown) == 1 and shown.upper() in letters else _with_text(shown, options)
         if owners:
             namings += [_Naming(_Name(option, 0, len(line)), "stated") for option in owners]
         else:
@@ -264,7 +267,14 @@ def _namings(
     owners = owners or [(None, False)] * len(names)
     several = sum(owner is not None for owner, _ in owners) > 1
     found = [
-        _naming(line, name, first=first, heads=heads, owner=owner, is_listed=first or several or is_whole)
+        _naming(
+            line,
+            name,
+            owner,
+            first=first,
+            heads=heads,
+            is_list=several or (is_whole and not line[: name.start].strip(_OPENING)),
+        )
         for name, (owner, is_whole) in zip(names, owners, strict=True)
     ]
     for step in (1, -1):
@@ -289,18 +299,32 @@ def _beside(line: str, naming: _Naming, other: _Naming) -> _Naming:
     return replace(naming, kind=other.kind if other.kind in ("stated", "mentioned") else "joined")
 
 
-def _naming(line: str, name: _Name, *, first: bool, heads: bool, owner: int | None, is_listed: bool) -> _Naming:
+def _naming(line: str, name: _Name, owner: int | None, *, first: bool, heads: bool, is_list: bool) -> _Naming:
     left, right = line[: name.start], line[name.end :]
-    if words.is_rejected(left, right):
+    declared = words.is_declared(left)
+    if owner == name.option and is_list and not declared:
+        # Whatever "not" stands before it may belong to another option's text.
+        return _Naming(name, "listed")
+    if words.is_denied(left):
         return _Naming(name, "rejected")
-    if words.is_declared(left, right) or owner not in (None, name.option):
+    if declared and owner is not None:
         return _Naming(name, "stated")
     if owner is not None:
-        return _Naming(name, "listed" if is_listed else "nothing")
+        # The letter of one option with the text of another is a choice of both, see `_namings`.
+        return _Naming(name, "stated" if owner != name.option else "listed" if first else "nothing")
+    return _Naming(name, _kind(left, right, declared=declared, first=first, heads=heads, shy=name.shy))
+
+
+def _kind(
+    left: str, right: str, *, declared: bool, first: bool, heads: bool, shy: bool
+) -> Literal["stated", "mentioned", "rejected", "nothing"]:
+    """What a name does that stands between these words, without the text of an option after it."""
+    if not heads and words.is_called_wrong(right):
+        return "rejected"
     if words.is_asked(right):
-        return _Naming(name, "nothing")
-    opens = first and not name.shy and words.is_head(left, right, whole=False)
-    opens = opens or (first and heads and not left.strip(" (['"))
-    if opens or words.is_head(left, right, whole=True):
-        return _Naming(name, "stated")
-    return _Naming(name, "mentioned" if words.cued(left) and not name.shy else "nothing")
+        return "nothing"
+    opens = first and not shy and words.is_head(left, right, whole=False)
+    opens = opens or (first and heads and not left.strip(_OPENING))
+    if declared or opens or words.is_called_right(right) or words.is_head(left, right, whole=True):
+        return "stated"
+    return "mentioned" if words.cued(left) and not shy else "nothing"

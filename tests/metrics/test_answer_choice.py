@@ -31,7 +31,7 @@ PHRASINGS = [
     "{x}\n\nSpiegazione: le altre non convincono.",
 ]  # fmt: skip
 # Texts as options have them, none the name of another.
-TEXTS = ["il gatto dorme", "piove sul tetto", "3,5 metri", "l'acqua bolle", "perché è tardi", "tutta la vita"]
+TEXTS = ["il gatto dorme", "piove sul tetto", "3,5 metri", "l'acqua bolle", "non è vero", "No, si tratta di un mito"]
 
 
 @pytest.mark.parametrize("case", CASES["letters"], ids=lambda case: repr(case["answer"]))
@@ -127,8 +127,23 @@ def test_texts_that_differ_in_case_only() -> None:
     assert [parse_letter(text, genes).choice for text in ("rr", "Rr", "RR")] == [1, 2, 3]
     # All four under letters: a letter is a letter before it is a text.
     assert parse_letter("C", ["C", "NO_{2}", "O_{2}", "CO"]).choice == 2
+    assert parse_letter("Risposta: C", ["C", "NO_{2}", "O_{2}", "CO"]).choice == 2
+    assert parse_letter("5", ["4", "5"]).choice == parse_letter("Risposta: 5", ["4", "5"]).choice == 1
     assert parse_letter("NO_{2}", ["C", "NO_{2}", "O_{2}", "CO"]).choice == 1
     assert parse_letter("rR", genes).reason == "ambiguous"
+
+
+NEGATIVE = ["Non piove.", "Nevica.", "Non è vero che piove."]
+
+
+def test_a_negation_in_an_option_is_not_about_the_options() -> None:
+    listed = [f"{letter}) {text}" for letter, text in zip(LETTERS, NEGATIVE, strict=False)]
+    assert parse_letter(" ".join(listed), NEGATIVE).reason == "echo"
+    assert parse_letter("\n".join(listed), NEGATIVE).reason == "echo"
+    assert parse_letter(" ".join(listed[:2]), NEGATIVE[:2]).reason == "echo"
+    for position, line in enumerate(listed):
+        for answer in (line, f"Risposta: {line}", f"La risposta corretta è {line}", f"{line}\n\nInfatti non è la B."):
+            assert parse_letter(answer, NEGATIVE).choice == position, answer
 
 
 def test_options_with_the_same_text() -> None:
