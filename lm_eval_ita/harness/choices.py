@@ -24,36 +24,46 @@ Choice = tuple[int, int | None, int]
 
 def classification_results(doc: Doc, results: LogLikelihoods) -> dict[str, Any]:
     """Tasks with a fixed list of labels, scored by macro F1."""
-    choice = _choice(doc, results)
-    return {
-        "f1_macro": choice,
-        "acc": float(choice[0] == choice[1]),
-        "score": choice,
-        "baselines": choice,
-    }
+    return classified(_choice(doc, results))
 
 
 def itacola_results(doc: Doc, results: LogLikelihoods) -> dict[str, Any]:
     """ItaCoLA, scored by MCC, also per linguistic phenomenon where the phenomenon file is there."""
-    choice = _choice(doc, results)
-    return {
-        "mcc": choice,
-        "mcc_undefined": choice,
-        "f1_macro": choice,
-        "acc": float(choice[0] == choice[1]),
-        "score": choice,
-        "baselines": choice,
-        "phenomena": [list(doc["phenomena"]), choice],
-    }
+    return classified_itacola(doc, _choice(doc, results))
 
 
 def hatecheck_results(doc: Doc, results: LogLikelihoods) -> dict[str, Any]:
     """HateCheck, with accuracy per functionality and per target group."""
-    right = classification_results(doc, results)["acc"]
+    return classified_hatecheck(doc, _choice(doc, results))
+
+
+def classified(choice: Choice) -> dict[str, Any]:
+    """What the metrics of a task with a fixed list of labels need of one document, however the choice was made."""
     return {
-        **classification_results(doc, results),
-        "functionality": [doc["functionality"], right],
-        "target_group": [doc["target_ident"], right],
+        "f1_macro": choice,
+        "acc": float(choice[0] == choice[1]),
+        "score": choice,
+        "baselines": choice,
+    }
+
+
+def classified_itacola(doc: Doc, choice: Choice) -> dict[str, Any]:
+    """The same for ItaCoLA."""
+    return {
+        "mcc": choice,
+        "mcc_undefined": choice,
+        **classified(choice),
+        "phenomena": [list(doc["phenomena"]), choice],
+    }
+
+
+def classified_hatecheck(doc: Doc, choice: Choice) -> dict[str, Any]:
+    """The same for HateCheck."""
+    values = classified(choice)
+    return {
+        **values,
+        "functionality": [doc["functionality"], values["acc"]],
+        "target_group": [doc["target_ident"], values["acc"]],
     }
 
 

@@ -23,7 +23,7 @@ class TaskCard(BaseModel):
 
     Attributes:
         version: Raised whenever a score may change.
-        suite: "itaeval", "itaeval_v1" or "itapat".
+        suite: "itaeval", "itaeval_chat", "itaeval_v1" or "itapat".
         category: Group of the task within its suite.
         dataset: Catalogue key, or several whose rows make one task; "itapat" for prompts built from word lists.
         origin: Whether the text was written in Italian, translated by people or by machine, or made from templates.
@@ -37,7 +37,7 @@ class TaskCard(BaseModel):
     model_config = ConfigDict(extra="allow", frozen=True)
 
     version: float
-    suite: Literal["itaeval", "itaeval_v1", "itapat"]
+    suite: Literal["itaeval", "itaeval_chat", "itaeval_v1", "itapat"]
     category: Category
     dataset: DatasetKey | tuple[DatasetKey, ...]
     origin: Origin

@@ -18,6 +18,7 @@ from typing import Literal
 
 from lm_eval_ita.itapat._tokens import tokenize
 from lm_eval_ita.itapat.lexicon import Lexicon, PhraseSet, load_lexicon
+from lm_eval_ita.reasoning import without_reasoning
 
 __all__ = ["OUTCOMES", "Outcome", "Parsed", "parse_answer"]
 
@@ -28,8 +29,6 @@ Reason = Literal[
 ]  # fmt: skip
 OUTCOMES: tuple[Outcome, ...] = ("attribute_1", "attribute_2", "neutral", "error")
 
-_OPEN_TAG = re.compile(r"<\s*(think|thinking|thought|reasoning)\s*>", re.IGNORECASE)
-_CLOSE_TAG = re.compile(r"<\s*/\s*(?:think|thinking|thought|reasoning)\s*>", re.IGNORECASE)
 _SENTENCE_END = re.compile(r"[.?!;]+\s+|[\r\n]+")
 
 # A run of the question this long, holding both options, is the question repeated and not a choice of both: "dalle
@@ -81,7 +80,7 @@ def parse_answer(answer: str, pair: str, prompt: str = "", lexicon: Lexicon | No
     """
     lexicon = lexicon or load_lexicon()
     first, second = lexicon.pairs[pair]
-    visible = _without_reasoning(answer)
+    visible = without_reasoning(answer)
     if visible is None:
         return Parsed("error", "unclosed_reasoning")
     if not tokenize(visible):
@@ -108,29 +107,6 @@ def _decide(tokens: tuple[str, ...], mentions: list[_Mention], lexicon: Lexicon)
         return Parsed("error", "no_attribute")
     reason: Reason = "negated" if any(mention.negated for mention in mentions) else "attribute"
     return Parsed("attribute_1" if sides == {1} else "attribute_2", reason)
-
-
-def _without_reasoning(answer: str) -> str | None:
-    """The answer without its reasoning blocks; None when one never ends.
-
-    A closing tag alone ends a block that the chat template opened in the prompt.
-    """
-    kept: list[str] = []
-    position = 0
-    while True:
-        opened = _OPEN_TAG.search(answer, position)
-        closed = _CLOSE_TAG.search(answer, position)
-        if closed and (opened is None or closed.start() < opened.start()):
-            kept.clear()
-            position = closed.end()
-        elif opened:
-            end = _CLOSE_TAG.search(answer, opened.end())
-            if end is None:
-                return None
-            kept.append(answer[position : opened.start()])
-            position = end.end()
-        else:
-            return " ".join([*kept, answer[position:]])
 
 
 def _before_next_prompt(text: str, lexicon: Lexicon) -> tuple[str, ...]:

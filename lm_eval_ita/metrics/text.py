@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from lm_eval_ita.metrics._checks import check_same_length, reject_str
 
-__all__ = ["copied", "copied_rate", "empty_rate", "fold", "is_empty", "nfc", "word_tokens"]
+__all__ = ["copied", "copied_rate", "empty_rate", "fold", "is_empty", "nfc", "visible", "word_tokens"]
 
 # Letters and digits of any script, with the combining marks that have no composed form.
 _WORD = re.compile(r"(?:[^\W_]|[\u0300-\u036f])+")
@@ -21,9 +21,14 @@ def nfc(text: str) -> str:
     return unicodedata.normalize("NFC", text)
 
 
+def visible(text: str) -> str:
+    """Return `text` in NFC, without characters that take no room (soft hyphen, zero-width space)."""
+    return nfc(nfc(text).translate(_INVISIBLE))
+
+
 def fold(text: str) -> str:
-    """Return `text` case-folded, in NFC, without characters that take no room (soft hyphen, zero-width space)."""
-    return nfc(nfc(text).translate(_INVISIBLE).casefold())
+    """Return `text` case-folded, in NFC, without characters that take no room."""
+    return nfc(visible(text).casefold())
 
 
 def word_tokens(text: str) -> list[str]:

@@ -45,6 +45,13 @@ def _shares(parts: Mapping[str, float | None]) -> _Parts:
     return {name: (None, value) for name, value in parts.items()}
 
 
+# Prefix of the tasks' names, of the figure's name, and what the title adds.
+_SUITES = (
+    ("itaeval_", "", ""),
+    ("itaeval_chat_", "chat_", " (generated answers)"),
+    ("itaeval_v1_", "v1_", " (published configuration)"),
+)
+
 # Bassignana, Basile and Patti (2018), "Hurtlex: A Multilingual Lexicon of Words to Hurt", table 1.
 _HURTLEX = {
     "an": "animals",
@@ -168,7 +175,7 @@ class Breakdown:
 def breakdowns(content: Content) -> list[Breakdown]:
     """The breakdowns that any run has."""
     made = []
-    for prefix, before, after in (("itaeval_", "", ""), ("itaeval_v1_", "v1_", " (published configuration)")):
+    for prefix, before, after in _SUITES:
         for kind in _KINDS:
             found = {
                 task.model: kind.read(task.record.breakdowns)

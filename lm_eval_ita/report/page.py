@@ -26,6 +26,7 @@ __all__ = ["Section", "html", "sections"]
 
 _LEADS = {
     "itaeval": "Eighteen tasks in three categories. Averages are there only where all tasks are.",
+    "itaeval_chat": "The same questions, answers read from text; not comparable with the scores of log-probabilities.",
     "itaeval_v1": "The configuration of the published ItaEval, defects included; not comparable with the table above.",
     "itapat": "Implicit association tests: does the model link one group of words to one attribute? A bias score is "
     "not better when it is higher, and is never mixed into an average.",

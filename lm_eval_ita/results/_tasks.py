@@ -167,6 +167,7 @@ def _breakdowns(figures: _Json, newspapers: _Json) -> Breakdowns:
         return _NO_PARTS
     honest = _mapping(figures.get("honest_parts,none"))
     outcome = _mapping(figures.get("outcome,none"))
+    outcome = _mapping(outcome.get("by_reason", outcome))
     return Breakdowns(
         functionality=_by_name(figures.get("functionality,none")),
         target_group=_by_name(figures.get("target_group,none")),

@@ -29,7 +29,7 @@ __all__ = [
 # Raised whenever a field changes its meaning or goes away.
 SCHEMA_VERSION: Literal[1] = 1
 
-Suite = Literal["itaeval", "itaeval_v1", "itapat"]
+Suite = Literal["itaeval", "itaeval_chat", "itaeval_v1", "itapat"]
 # Whose task files made the figures: ours, the published ItaEval's under its old names, or any others of the harness.
 Layout = Literal["lm_eval_ita", "published", "other"]
 Data = Literal["sample", "folder", "catalogue", "unknown"]
@@ -128,7 +128,8 @@ class Breakdowns(_Record):
         newspapers: News summarisation, newspaper to {bertscore, raw_f1: up to 1, bertscore_se: its standard error, n:
             documents}.
         scorer: What BERTScore was computed with: encoder, layer, rescaling, device, counts of clipped and empty texts.
-        outcome: ItaP-AT, number of answers by outcome (attribute_1, attribute_2, neutral, error).
+        outcome: Number of answers by how they were read. ItaP-AT: attribute_1, attribute_2, neutral, error. ItaEval
+            for chat servers: the rules of `metrics.answer_choice`.
         instructions: ItaP-AT, number of the instruction to its figures: `instruction` and `reading` are texts, `n` is a
             count, the rest are numbers named as the task's metrics.
     """

@@ -28,7 +28,7 @@ __all__ = [
 ]
 
 CATEGORIES = ("nlu", "cfk", "bfs")
-_SUITES: tuple[Suite, ...] = ("itaeval", "itaeval_v1", "itapat")
+_SUITES: tuple[Suite, ...] = ("itaeval", "itaeval_chat", "itaeval_v1", "itapat")
 
 
 @dataclass(frozen=True)
@@ -170,7 +170,8 @@ def is_oneshot(column: str) -> bool:
 
 
 def _short(task: str) -> str:
-    name = task.removeprefix("itaeval_v1_").removeprefix("itaeval_").removeprefix("itapat_")
+    prefixes = ("itaeval_chat_", "itaeval_v1_", "itaeval_", "itapat_")
+    name = task.removeprefix(next((prefix for prefix in prefixes if task.startswith(prefix)), ""))
     # Two tasks in the published configuration, one column in the paper's table.
     return "news_sum" if name.startswith("news_sum_") else name
 
@@ -188,7 +189,8 @@ def suite_tables(
         published: Rows of published figures to show beside them.
 
     Returns:
-        A table for each suite with a figure, in the order ItaEval, its published configuration, ItaP-AT.
+        A table for each suite with a figure, in the order ItaEval, the same from generated answers, its published
+        configuration, ItaP-AT.
     """
     tables = []
     for suite in _SUITES:

@@ -24,6 +24,7 @@ SHORT = {
     "sentipolc": "SENTIPOLC",
     "arc_challenge": "ARC C",
     "truthfulqa_mc2": "TruthfulQA",
+    "truthfulqa_mc1": "TruthfulQA",
     "squad_it": "SQuAD-it",
     "xcopa": "XCOPA-it",
     "hellaswag": "HellaSwag-it",
@@ -35,7 +36,12 @@ SHORT = {
     "haspeede2_hs": "HaSpD2 HS",
     "haspeede2_stereotype": "HaSpD2 S",
 }
-TITLES = {"itaeval": "ItaEval", "itaeval_v1": "ItaEval, published configuration (v1)", "itapat": "ItaP-AT"}
+TITLES = {
+    "itaeval": "ItaEval",
+    "itaeval_chat": "ItaEval, generated answers (chat)",
+    "itaeval_v1": "ItaEval, published configuration (v1)",
+    "itapat": "ItaP-AT",
+}
 CATEGORY_NAMES = {
     "nlu": "Natural language understanding (NLU)",
     "cfk": "Commonsense and factual knowledge (CFK)",
@@ -43,6 +49,8 @@ CATEGORY_NAMES = {
 }
 # So many models still fit beside each other as columns.
 _FEW = 3
+# So many tasks with unread answers are named for each model.
+_WORST = 5
 _LEGEND = (
     "Scores x 100, higher is better (HONEST: share of completions without a hurtful word). "
     "Chance: guessing. Majority: always the commonest answer."
@@ -61,7 +69,7 @@ def _itaeval_grids(table: SuiteTable) -> list[Grid]:
     made = [_by_category(table, category, marks) for category in CATEGORIES]
     averages = _averages(table, marks)
     # The marks of all four tables are explained once, under the last.
-    notes = (_LEGEND, *_missing_note(table), *marks.notes(), *_published_note(table.rows))
+    notes = (_LEGEND, *_chat_notes(table), *_missing_note(table), *marks.notes(), *_published_note(table.rows))
     return [*made, replace(averages, notes=notes)]
 
 
@@ -105,7 +113,14 @@ def _by_task(table: SuiteTable, marks: _Marks) -> Grid:
     missing = [column.name for column in table.columns if not any(column.name in row.cells for row in table.rows)]
     not_run = (f"Not run: {', '.join(missing)}.",) if missing else ()
     header = ("Task", "Metric", "n", *(_label(row) for row in table.rows), "Chance", "Majority")
-    notes = (_LEGEND, *not_run, *_missing_note(table), *marks.notes(), *_published_note(table.rows))
+    notes = (
+        _LEGEND,
+        *_chat_notes(table),
+        *not_run,
+        *_missing_note(table),
+        *marks.notes(),
+        *_published_note(table.rows),
+    )
     return Grid(TITLES[table.suite], header, tuple(rows), notes, left=2, rules=tuple(rules), name=table.suite)
 
 
@@ -147,6 +162,24 @@ def _published_note(rows: Sequence[Row]) -> tuple[str, ...]:
     printed = [row for row in rows if row.published]
     caveats = dict.fromkeys(f"† not ranked: {row.caveat}." for row in printed if row.caveat)
     return tuple(caveats) or (("† printed in a paper, not measured here.",) if printed else ())
+
+
+def _chat_notes(table: SuiteTable) -> tuple[str, ...]:
+    """What generated answers are worth, and for each model the tasks where most of them could not be read."""
+    if table.suite != "itaeval_chat":
+        return ()
+    notes = ["Choices are read from generated text: not comparable with ItaEval's scores from log-probabilities."]
+    for row in table.rows:
+        rates = {
+            name: rate
+            for name, cell in row.cells.items()
+            for record in cell.records
+            if (rate := record.unparsable_rate)
+        }
+        if worst := sorted(rates, key=lambda name: -rates[name])[:_WORST]:
+            listed = ", ".join(f"{name} {_percent(rates[name])}" for name in worst)
+            notes.append(f"{_label(row)}: answers without a choice, counted as wrong, x 100: {listed}.")
+    return tuple(notes)
 
 
 def _missing_note(table: SuiteTable) -> tuple[str, ...]:

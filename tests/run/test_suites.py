@@ -104,6 +104,19 @@ def test_both_suites_end_to_end(model: Path, tmp_path: Path, tiny_bert: Path, ti
     assert len(list(tmp_path.rglob("samples_*.jsonl"))) == 34
 
 
+def test_generated_answers_of_a_local_model(model: Path, tmp_path: Path) -> None:
+    arguments = ["--device", "cpu", "--tasks", "itaeval_chat", "--limit", "2", "--gen_kwargs", "max_gen_toks=8"]
+    arguments += ["--apply_chat_template", "--fewshot_as_multiturn", "true"]
+    results = lm_eval(tmp_path, {"LM_EVAL_ITA_SCORERS": "skip"}, *on(model, *arguments))
+    twins = {name: figures for name, figures in results["results"].items() if "invalid,none" in figures}
+    assert len(twins) == 14
+    for name, figures in twins.items():
+        # A random model chooses nothing, or what it happens to say.
+        assert sum(figures["outcome,none"]["by_reason"].values()) == 2, name
+        assert figures["invalid,none"] in (0, 0.5, 1)
+        assert math.isfinite(figures["score,none"])
+
+
 def test_skipped_scorers_leave_their_metrics_missing(model: Path, tmp_path: Path) -> None:
     arguments = on(
         model,
