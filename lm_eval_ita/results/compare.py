@@ -13,6 +13,8 @@ from typing import Literal
 from lm_eval_ita.errors import UserError
 from lm_eval_ita.results._paired import Pair, paired
 from lm_eval_ita.results.answers import NoScoreByDocumentError, answers_of
+from lm_eval_ita.results.grid import displayed
+from lm_eval_ita.results.labels import model_labels
 from lm_eval_ita.results.records import RunRecord, TaskRecord
 from lm_eval_ita.stats.multiplicity import holm
 from lm_eval_ita.stats.paired import mcnemar, paired_bootstrap, permutation_test
@@ -79,12 +81,13 @@ def one_model(runs: Sequence[RunRecord], where: str) -> dict[str, TaskRecord]:
     Raises:
         UserError: There is no run, or there are runs of several models.
     """
-    models = {run.model.key: run.model.name for run in runs}
-    if len(models) != 1:
-        names = ", ".join(sorted(set(models.values()))[:3])
+    models = {run.model.key: run.model for run in runs}
+    if not models:
+        raise UserError("holds no run", file=where)
+    if len(models) > 1:
+        names = ", ".join(displayed(label, 60) for label in model_labels(list(models.values()))[:3])
         raise UserError(
-            f"holds runs of {len(models)} models ({names}); name a file or folder of one" if models else "holds no run",
-            file=where,
+            f"holds runs of {len(models)} models or ways to use one ({names}); name a file or folder of one", file=where
         )
     return {record.task: record for run in runs for record in run.tasks.values()}
 

@@ -160,6 +160,15 @@ def test_runs_of_two_models_are_not_one(tmp_path: Path) -> None:
         one_model(runs, "here")
 
 
+def test_one_model_used_in_two_ways_is_said(tmp_path: Path) -> None:
+    runs = [
+        read_run(write(tmp_path / name, content({"t": task()}, chat_template_sha=sha)))
+        for name, sha in (("a", None), ("b", "0123456789"))
+    ]
+    with pytest.raises(UserError, match=r"org/model \(no chat template\), org/model \(chat template 012345\)"):
+        one_model(runs, "here")
+
+
 def prompts(words: int = 4) -> list[dict[str, Any]]:
     return [
         {"side": side, "word": f"{side}{i}", "instruction_id": k}
