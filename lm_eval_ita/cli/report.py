@@ -73,15 +73,13 @@ def run(options: argparse.Namespace) -> int:
 
 def _gathered(options: argparse.Namespace, *, with_samples: bool) -> "Content":
     from lm_eval_ita.cli._progress import steps
+    from lm_eval_ita.cli._published import published_by_suite
     from lm_eval_ita.report.content import gather
     from lm_eval_ita.results.collect import collect
-    from lm_eval_ita.results.published import published_rows
     from lm_eval_ita.results.reference import references
-    from lm_eval_ita.results.suite import columns_of
 
     found = collect(options.paths)
-    columns = {suite: columns_of(suite, references()) for suite in ("itaeval", "itaeval_v1", "itapat")}
-    published = published_rows(columns) if options.with_published else {}  # type: ignore[arg-type]  # literals
+    published = published_by_suite() if options.with_published else {}
     with steps() as progress:
         most = options.samples if with_samples else 0
         return gather(found, references(), published, most=most, progress=progress)

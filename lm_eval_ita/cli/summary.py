@@ -5,14 +5,14 @@ import gc
 import json
 import sys
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
+from lm_eval_ita.cli._published import published_by_suite
 from lm_eval_ita.results.collect import Collection, collect
 from lm_eval_ita.results.grid import Grid, markdown, plain
 from lm_eval_ita.results.latex import latex
-from lm_eval_ita.results.records import Suite
 from lm_eval_ita.results.reference import references
-from lm_eval_ita.results.suite import Row, SuiteTable, columns_of, suite_tables
+from lm_eval_ita.results.suite import SuiteTable, suite_tables
 from lm_eval_ita.results.summary import as_csv, as_json, grids
 
 __all__ = ["add_parser", "run"]
@@ -46,7 +46,7 @@ def run(options: argparse.Namespace) -> int:
 
 def _summary(options: argparse.Namespace) -> int:
     found = collect(options.paths, details=False)
-    tables = suite_tables(found.runs, references(), _published() if options.with_published else {})
+    tables = suite_tables(found.runs, references(), published_by_suite() if options.with_published else {})
     if options.format == "json":
         print(json.dumps(_json(found, tables), indent=1, ensure_ascii=False, allow_nan=False))
     elif options.format == "csv":
@@ -55,13 +55,6 @@ def _summary(options: argparse.Namespace) -> int:
         _print_grids([grid for table in tables for grid in grids(table)], options.format)
     _print_remarks(found, tables)
     return 1 if found.problems else 0
-
-
-def _published() -> dict[Suite, list[Row]]:
-    from lm_eval_ita.results.published import published_rows
-
-    suites: tuple[Suite, ...] = get_args(Suite)
-    return published_rows({suite: columns_of(suite, references()) for suite in suites})
 
 
 def _json(found: Collection, tables: tuple[SuiteTable, ...]) -> dict[str, Any]:

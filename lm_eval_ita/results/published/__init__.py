@@ -154,10 +154,12 @@ def published_rows(columns: dict[Suite, Sequence[Column]]) -> dict[Suite, list[R
 
     Returns:
         Rows by suite. Those of the technical report are comparable with `itaeval_v1` where no defect is known, and
-        nowhere else; those of ItaP-AT never.
+        nowhere else; those of ItaP-AT never. None for `itaeval_chat`: what was printed comes from log-probabilities.
     """
     found: dict[Suite, list[Row]] = {}
     for suite, names in columns.items():
+        if suite == "itaeval_chat":
+            continue
         paper = published()["itapat" if suite == "itapat" else "itaeval"]
         other = _OTHER_WORDS if suite == "itapat" else None if suite == paper.suite else _OTHER_CONFIGURATION
         found[suite] = [_row(paper, model, names, other) for model in paper.models]
