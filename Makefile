@@ -6,6 +6,9 @@ BIN = $(VENV)/bin
 CONSTRAINTS ?=
 PIP_INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check $(if $(CONSTRAINTS),--constraint $(CONSTRAINTS))
 PYTEST_FLAGS ?=
+# Processes for the tests that load no model; those that do take all cores themselves and follow in one process.
+WORKERS ?= 2
+FAST_TESTS = OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m "not slow" -n $(WORKERS) --dist worksteal
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test test-fast check format clean
@@ -34,10 +37,11 @@ demo: $(VENV)/.demo  ## measure the gender bias of a small real model
 	$(BIN)/lm-eval-ita demo
 
 test: $(VENV)/.dev  ## all tests, with real models
-	$(BIN)/python -m pytest $(PYTEST_FLAGS)
+	$(FAST_TESTS) $(PYTEST_FLAGS)
+	$(BIN)/python -m pytest -m slow $(PYTEST_FLAGS)
 
 test-fast: $(VENV)/.dev  ## the tests that need no model and no wheel
-	$(BIN)/python -m pytest -m "not slow" $(PYTEST_FLAGS)
+	$(FAST_TESTS) $(PYTEST_FLAGS)
 
 check: $(VENV)/.dev  ## style, types, architecture, spelling
 	$(BIN)/ruff check .

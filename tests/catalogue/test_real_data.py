@@ -1,5 +1,6 @@
 """The real data, where LM_EVAL_ITA_TEST_DATA names a folder of it."""
 
+import functools
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -34,9 +35,14 @@ SIZES: dict[str, dict[str, int] | None] = {
 }
 
 
+@functools.cache
+def load(key: str) -> catalogue.Loaded:
+    return catalogue.load(key, data_dir=REAL)
+
+
 @pytest.mark.parametrize("key", SIZES)
 def test_every_key_loads_with_its_rows(key: str):
-    loaded = catalogue.load(key, data_dir=REAL)
+    loaded = load(key)
     assert loaded.origin == "folder"
     found = {split: len(rows) for split, rows in loaded.splits.items()}
     expected = SIZES[key]
@@ -60,21 +66,21 @@ def test_verify_finds_nothing_wrong():
 
 
 def test_known_defects_are_as_they_are_documented():
-    squad = catalogue.load("squad_it", data_dir=REAL).splits
+    squad = load("squad_it").splits
     blank = [row["id"] for row in squad["train"] if not any(text.strip() for text in row["answers"]["text"])]
     assert len(blank) == 1, "the one question whose only gold answer is blank"
     assert all(all(text.strip() for text in row["answers"]["text"]) for row in squad["test"])
-    truthful = catalogue.load("truthfulqa", data_dir=REAL).splits["validation"]
+    truthful = load("truthfulqa").splits["validation"]
     mixed = [
         row for row in truthful if row["mc2_targets"]["labels"] != sorted(row["mc2_targets"]["labels"], reverse=True)
     ]
     assert len(mixed) == 2, "true and false choices in mixed order"
-    assert {row["REF-N"] for row in catalogue.load("gente", data_dir=REAL).splits["test"]} == {""}
+    assert {row["REF-N"] for row in load("gente").splits["test"]} == {""}
 
 
 @pytest.mark.parametrize("key", ["ironita", "xcopa"])
 def test_row_hashes_tell_rows_apart(key: str):
-    rows = catalogue.load(key, data_dir=REAL).splits["test"]
+    rows = load(key).splits["test"]
     assert len({catalogue.row_hash(row) for row in rows}) == len(rows)
 
 
@@ -91,9 +97,7 @@ def texts(value: object) -> Iterator[str]:
 
 @pytest.mark.parametrize("key", [key for key in SIZES if key != "hurtlex"])
 def test_no_sample_text_is_taken_from_the_real_set(key: str):
-    real = "\n".join(
-        text for rows in catalogue.load(key, data_dir=REAL).splits.values() for row in rows for text in texts(row)
-    ).casefold()
+    real = "\n".join(text for rows in load(key).splits.values() for row in rows for text in texts(row)).casefold()
     for rows in catalogue.load(key, data_dir="sample").splits.values():
         for row in rows:
             for text in texts(row):

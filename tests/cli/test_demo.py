@@ -53,6 +53,8 @@ def saved(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[[Callable
             asked.extend([tasks, options])
             return make(tmp_path)
 
+        # It would quiet the loggers of the tests that follow.
+        monkeypatch.setattr(demo, "_quiet_libraries", lambda: None)
         monkeypatch.setattr(demo, "model_with_progress", lambda: tmp_path / "gemma")
         monkeypatch.setattr(demo, "evaluate_to_folder", evaluate)
         return asked
