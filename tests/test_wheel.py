@@ -76,8 +76,9 @@ def test_wheel_holds_the_package_and_the_tasks_only(wheel: Path) -> None:
     assert all(name.startswith("lm_eval/tasks/ita/") for name in ours)
     assert len(ours) == sum(1 for path in (ROOT / "tasks").rglob("*") if path.is_file())
     assert not [name for name in names if name.endswith((".py", ".pyc")) and name.startswith("lm_eval/")]
-    assert "lm_eval_ita/itapat/data/lists.yaml" in names
-    assert "lm_eval_ita/py.typed" in names
+    files = (path for path in (ROOT / "lm_eval_ita").rglob("*") if path.is_file() and path.suffix != ".pyc")
+    missing = {path.relative_to(ROOT).as_posix() for path in files} - set(names)
+    assert not missing, "word lists, templates and the like travel with the code"
 
 
 def test_the_harness_finds_our_tasks_and_no_name_is_taken(site: Path) -> None:
