@@ -5,12 +5,12 @@ import sys
 from collections.abc import Sequence
 
 from lm_eval_ita import __version__
-from lm_eval_ita.cli import compare, data, demo, demo_model, list_tasks, rescore, summary, tasks_path
+from lm_eval_ita.cli import compare, data, demo, demo_model, list_tasks, rescore, run, summary, tasks_path
 from lm_eval_ita.errors import UserError
 
 __all__ = ["main"]
 
-_COMMANDS = (list_tasks, data, summary, compare, rescore, demo, demo_model, tasks_path)
+_COMMANDS = (run, list_tasks, data, summary, compare, rescore, demo, demo_model, tasks_path)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -13,7 +13,7 @@ from lm_eval_ita.results.samples import iter_samples
 from lm_eval_ita.stats.confusion import f1_macro_from_counts, mcc_from_counts
 from lm_eval_ita.stats.statistic import Statistic, confusion_statistic, mean
 
-__all__ = ["Answers", "Key", "NoScoreByDocumentError", "Pair", "aligned", "answers_of", "paired"]
+__all__ = ["Answers", "Key", "NoScoreByDocumentError", "Pair", "aligned", "answers_of", "paired", "statistic"]
 
 # The document, and how many equal ones came before it.
 Key = tuple[str, int]
@@ -127,12 +127,7 @@ def paired(record: TaskRecord, first: Answers, second: Answers) -> Pair:
     """
     keys = aligned(first, second)
     one, two = ([answers.values[key] for key in keys] for answers in (first, second))
-    if any(isinstance(value, str) for value in (*one, *two)):
-        raise NoScoreByDocumentError("its scores by document come from a scorer model and are not in the samples")
-    choices = {isinstance(value, tuple) for value in (*one, *two) if value is not None}
-    if len(choices) > 1:
-        raise UserError("numbers and choices are mixed in the samples")
-    is_choice = choices == {True}
+    is_choice = _are_choices([*one, *two])
     words = [first.words[key] for key in keys if key in first.words]
     known = [value for value in (*one, *two) if value is not None]
     return Pair(
@@ -145,6 +140,25 @@ def paired(record: TaskRecord, first: Answers, second: Answers) -> Pair:
         first_values=tuple(one),
         second_values=tuple(two),
     )
+
+
+def statistic(record: TaskRecord, values: Sequence[Any]) -> Statistic:
+    """Make the statistic of a task from one run's values by document.
+
+    Raises:
+        NoScoreByDocumentError, UserError: As `paired`.
+    """
+    return _choices(record, values) if _are_choices(values) else _mean(values)
+
+
+def _are_choices(values: Sequence[Any]) -> bool:
+    """Whether the values are choices of a label, not numbers."""
+    if any(isinstance(value, str) for value in values):
+        raise NoScoreByDocumentError("its scores by document come from a scorer model and are not in the samples")
+    kinds = {isinstance(value, tuple) for value in values if value is not None}
+    if len(kinds) > 1:
+        raise UserError("numbers and choices are mixed in the samples")
+    return kinds == {True}
 
 
 def _mean(values: Sequence[float | None]) -> Statistic:
