@@ -40,6 +40,11 @@ def add_parser(subparsers: Any) -> None:
         default=True,
         help="go on with what an earlier run of the same settings left (default), or set it aside and start anew",
     )
+    own.add_argument(
+        "--plan",
+        action="store_true",
+        help="only show what would be run: rows, requests, tokens, data and scorers, and the time from a short probe",
+    )
     own.add_argument("--offline", action="store_true", help="use what is on this machine, whatever happens")
     own.add_argument("--json-log", metavar="FILE", help="one JSON object a line and event; - for standard output")
     parser.set_defaults(run=run)
@@ -78,6 +83,8 @@ def run(options: argparse.Namespace) -> int:
     leads = os.environ.get("RANK", "0") == "0"
     with _reporter(options.json_log, leads=leads) as reporter:
         try:
+            if options.plan:
+                return _plan(settings, options.output, reporter)
             return run_tasks(settings, options.output, resume=options.resume, reporter=reporter)
         except UserError:
             if leads:
@@ -93,6 +100,18 @@ def run(options: argparse.Namespace) -> int:
         except KeyboardInterrupt:
             reporter.stopped("interrupted")
             return 130
+
+
+def _plan(settings: "Settings", output: Path, reporter: "Reporter") -> int:
+    """Show the plan; 2 where something is missing."""
+    from lm_eval_ita.cli._plan import plan_text
+    from lm_eval_ita.run.harness_log import harness_log
+    from lm_eval_ita.run.plan import make_plan
+
+    with harness_log(None):
+        plan = make_plan(settings, output)
+    reporter.planned(plan_text(plan), plan)
+    return 2 if plan.missing else 0
 
 
 def _quiet_libraries(*, offline: bool) -> None:
@@ -151,7 +170,7 @@ def _settings(options: argparse.Namespace) -> "Settings":
         limit=options.limit,
         apply_chat_template=chat,
         # As in the harness: examples are turns wherever a template is applied, unless it is forbidden.
-        fewshot_as_multiturn=bool(chat) if multiturn is None else multiturn,
+        fewshot_as_multiturn=(True if chat else None) if multiturn is None else multiturn,
         system_instruction=options.system_instruction,
         gen_kwargs=_pairs("--gen_kwargs", options.gen_kwargs),
         seeds=options.seed,

@@ -23,12 +23,14 @@ class Headline:
         score: Its value; None where it is missing.
         low, high: The 95% interval: the task's own for ItaP-AT, else a bootstrap over documents (BCa). None where there
             is none: no samples, a scorer model that judges all documents together, too few documents.
+        sample: Whether it was computed on sample rows, which compare with nothing.
     """
 
     metric: str
     score: float | None
     low: float | None = None
     high: float | None = None
+    sample: bool = False
 
     @property
     def text(self) -> str:
@@ -54,7 +56,8 @@ def headline(task: str, content: Mapping[str, Any], samples: Path | None) -> Hea
     value = record.primary_value if record.score is None else record.score
     low, high = (None, None) if value is None else _interval(record)
     known = low is not None and high is not None and math.isfinite(low) and math.isfinite(high)
-    return Headline(record.primary_metric, value, *((low, high) if known else ()))
+    bounds = (low, high) if known else (None, None)
+    return Headline(record.primary_metric, value, *bounds, sample=record.data == "sample")
 
 
 def _interval(record: TaskRecord) -> tuple[float | None, float | None]:

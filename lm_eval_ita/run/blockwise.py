@@ -13,7 +13,7 @@ from lm_eval_ita.run.cost import Meter, merge_processes
 from lm_eval_ita.run.failures import StoppedError
 from lm_eval_ita.run.processes import Processes
 
-__all__ = ["BlockwiseLM", "HelperDoneError", "OtherProcessError", "Session"]
+__all__ = ["BlockwiseLM", "HelperDoneError", "OtherProcessError", "Session", "ask_quietly"]
 
 _KINDS = ("loglikelihood", "loglikelihood_rolling", "generate_until")
 
@@ -132,7 +132,7 @@ class BlockwiseLM:
         self._seed(chosen, block)
         session.meter.start()
         try:
-            answers = _quietly(getattr(self._lm, kind), chosen)
+            answers = ask_quietly(self._lm, kind, chosen)
         except Exception:
             if session.processes.count == 1:
                 raise
@@ -170,8 +170,9 @@ class BlockwiseLM:
             raise StoppedError
 
 
-def _quietly(ask: Callable[..., Any], requests: Sequence[Any]) -> Any:
-    """Without the backend's own bar, one for every block."""
+def ask_quietly(lm: Any, kind: str, requests: Sequence[Any]) -> Any:
+    """Ask a model without its own bar, one for every block."""
+    ask = getattr(lm, kind)
     quiet = "disable_tqdm" in inspect.signature(ask).parameters
     return ask(requests, disable_tqdm=True) if quiet else ask(requests)
 

@@ -45,7 +45,7 @@ class Meter:
             import torch
 
             return f"{device} ({torch.cuda.get_device_name(device)})"
-        return None if device is None else str(device)
+        return None if device is None else str(device).removesuffix(":0")
 
     def reset_peaks(self) -> None:
         """Begin a task: peaks are counted from now on."""

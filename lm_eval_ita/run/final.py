@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
-from types import SimpleNamespace
+from types import FunctionType, SimpleNamespace
 from typing import Any
 
 from lm_eval_ita import __version__
@@ -19,12 +19,21 @@ def task_content(results: Mapping[str, Any], task: str) -> dict[str, Any]:
     """What is kept of a finished task, from the harness's results of this task alone."""
     return {
         "metrics": results["results"][task],
-        "config": results["configs"][task],
+        "config": _without_addresses(results["configs"][task]),
         "version": results["versions"][task],
         "n_shot": results["n-shot"][task],
         "higher_is_better": results["higher_is_better"][task],
         "n_samples": results["n-samples"][task],
     }
+
+
+def _without_addresses(value: Any) -> Any:
+    """The harness writes a nested function as "<function NAME at 0x...>": without the address, equal runs are equal."""
+    if isinstance(value, Mapping):
+        return {key: _without_addresses(part) for key, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [_without_addresses(part) for part in value]
+    return f"<function {value.__qualname__}>" if isinstance(value, FunctionType) else value
 
 
 def model_facts(lm: Any, settings: Settings) -> dict[str, Any]:

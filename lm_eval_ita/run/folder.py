@@ -21,7 +21,7 @@ from lm_eval_ita import __version__
 from lm_eval_ita.errors import UserError
 from lm_eval_ita.run.failures import RunFailedError
 
-__all__ = ["FolderError", "RunFolder", "disk_errors", "open_folder"]
+__all__ = ["FolderError", "RunFolder", "disk_errors", "open_folder", "tasks_done"]
 
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
@@ -122,7 +122,16 @@ class RunFolder:
                 beside.unlink(missing_ok=True)
 
     def _task(self, task: str) -> Path:
-        return self.path / "tasks" / f"{_file_name(task)}.json"
+        return _task_file(self.path, task)
+
+
+def tasks_done(path: Path, tasks: Iterable[str]) -> set[str]:
+    """Which tasks a run's folder holds as done; looks only, and the folder need not exist."""
+    return {task for task in tasks if _task_file(path, task).is_file()}
+
+
+def _task_file(path: Path, task: str) -> Path:
+    return path / "tasks" / f"{_file_name(task)}.json"
 
 
 def _file_name(task: str) -> str:

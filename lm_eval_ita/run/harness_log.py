@@ -29,10 +29,12 @@ class Warnings(logging.Handler):
 
 
 @contextmanager
-def harness_log(path: Path) -> Iterator[Warnings]:
-    """Append the libraries' messages to a file; yields the count of warnings."""
-    with disk_errors(path):
-        file = logging.FileHandler(path, encoding="utf-8")
+def harness_log(path: Path | None) -> Iterator[Warnings]:
+    """Append the libraries' messages to a file, or drop them where there is none; yields the count of warnings."""
+    file: logging.Handler = logging.NullHandler()
+    if path is not None:
+        with disk_errors(path):
+            file = logging.FileHandler(path, encoding="utf-8")
     file.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
     file.setLevel(logging.INFO)
     warnings = Warnings()

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.progress import Progress
 
+    from lm_eval_ita.run.plan import Plan
+
 __all__ = ["Reporter"]
 
 
@@ -34,6 +36,7 @@ class Reporter:
         self._bars: Progress | None = None
         self._run_bar: Any = None
         self._task_bar: Any = None
+        self._said_sample = False
 
     def open_log(self, path: Path) -> None:
         """Keep the events in the run's folder too."""
@@ -51,6 +54,12 @@ class Reporter:
             with suppress(OSError):  # a full disk: whoever wrote last has said so
                 self._own.close()
             self._own = None
+
+    def planned(self, text: str, plan: "Plan") -> None:
+        """What would be run."""
+        tasks = [vars(task) for task in plan.tasks]
+        self._log("plan", folder=str(plan.folder), tasks=tasks, seconds=plan.seconds)
+        self._say(text)
 
     def run_started(self, folder: Path, tasks: Sequence[str], done: Sequence[str]) -> None:
         """The tasks are known, and which of them are done already."""
@@ -88,6 +97,9 @@ class Reporter:
         """A task is done and saved."""
         self._log("task_finished", task=task, **vars(headline), cost=cost)
         self._end_task()
+        if headline.sample and not self._said_sample:
+            self._say("SAMPLE DATA, NOT COMPARABLE")
+            self._said_sample = True
         self._say(f"{task:<34} {headline.text:<42} {_duration(cost['wall_seconds']):>8}")
 
     def task_failed(self, task: str, why: str) -> None:

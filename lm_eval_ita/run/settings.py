@@ -43,7 +43,7 @@ class Settings:
         device: As the harness takes it.
         limit: Documents per task, or a share below 1; all when None.
         apply_chat_template: False, True, or the template's name.
-        fewshot_as_multiturn: Whether examples are turns of a conversation.
+        fewshot_as_multiturn: Whether examples are turns of a conversation; None for no conversation at all.
         system_instruction: The system message.
         gen_kwargs: Generation settings that replace the task's.
         seeds: Of Python, NumPy, torch and the few-shot draws.
@@ -61,7 +61,7 @@ class Settings:
     device: str | None = "cuda:0"
     limit: float | None = None
     apply_chat_template: bool | str = False
-    fewshot_as_multiturn: bool = False
+    fewshot_as_multiturn: bool | None = None
     system_instruction: str | None = None
     gen_kwargs: Mapping[str, Any] = field(default_factory=dict)
     seeds: Seeds = (0, 1234, 1234, 1234)

@@ -1,14 +1,14 @@
 """One task through the harness: building it, evaluating it, and its results as they are saved."""
 
 import random
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from lm_eval_ita.errors import UserError
 from lm_eval_ita.run.blockwise import BlockwiseLM
 from lm_eval_ita.run.settings import Settings
 
-__all__ = ["count_documents", "evaluate_task", "load_task", "sample_lines", "set_seeds", "task_hash"]
+__all__ = ["build_requests", "count_documents", "evaluate_task", "load_task", "sample_lines", "set_seeds", "task_hash"]
 
 
 def load_task(manager: Any, name: str, settings: Settings) -> Any:
@@ -45,6 +45,20 @@ def count_documents(task: Any, settings: Settings) -> int:
     return total if limit is None else min(limit, total)
 
 
+def build_requests(task: Any, lm: Any, settings: Settings, positions: Sequence[int]) -> list[Any]:
+    """The requests of some documents, as `evaluate_task` would make them."""
+    chat = bool(settings.apply_chat_template)
+    task.build_all_requests(
+        samples=list(positions),
+        system_instruction=settings.system_instruction,
+        apply_chat_template=chat,
+        fewshot_as_multiturn=bool(settings.fewshot_as_multiturn),
+        chat_template=getattr(lm, "apply_chat_template", None) if chat else None,
+        tokenizer_name=getattr(lm, "tokenizer_name", "") if chat else "",
+    )
+    return list(task.instances)
+
+
 def set_seeds(settings: Settings) -> None:
     """Set the seeds before a task, so that it does not depend on the tasks before it."""
     import numpy as np
@@ -76,7 +90,7 @@ def evaluate_task(lm: BlockwiseLM, name: str, task: Any, settings: Settings) -> 
             log_samples=settings.log_samples,
             system_instruction=settings.system_instruction,
             apply_chat_template=settings.apply_chat_template,
-            fewshot_as_multiturn=settings.fewshot_as_multiturn,
+            fewshot_as_multiturn=bool(settings.fewshot_as_multiturn),
         )
     )
 
