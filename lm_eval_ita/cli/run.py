@@ -104,6 +104,8 @@ def run(options: argparse.Namespace) -> int:
 
 def _plan(settings: "Settings", output: Path, reporter: "Reporter") -> int:
     """Show the plan; 2 where something is missing."""
+    if os.environ.get("WORLD_SIZE", "1") != "1":
+        raise UserError("--plan runs in one process: leave out accelerate launch")
     from lm_eval_ita.cli._plan import plan_text
     from lm_eval_ita.run.harness_log import harness_log
     from lm_eval_ita.run.plan import make_plan

@@ -40,6 +40,8 @@ def disk_errors(path: Path) -> Iterator[None]:
     """
     try:
         yield
+    except BrokenPipeError:
+        raise  # whoever read the log has gone; that is no trouble of the disk
     except OSError as error:
         reason = error.strerror or str(error)
         if error.errno in _FULL:
@@ -172,9 +174,7 @@ def _alone(path: Path) -> Iterator[None]:
     lock = filelock.FileLock(path.with_name(f".{path.name}.lock"))
     try:
         with disk_errors(path):
-            lock.acquire(timeout=0)
-    except filelock.Timeout as error:
-        raise UserError("another process is at work on this run; wait for it, or stop it", file=path) from error
+            _acquire(lock, path)
     except NotImplementedError:
         # A cluster's file system without locks: better to run than not.
         yield
@@ -183,6 +183,15 @@ def _alone(path: Path) -> Iterator[None]:
         yield
     finally:
         lock.release()
+
+
+def _acquire(lock: Any, path: Path) -> None:
+    import filelock
+
+    try:
+        lock.acquire(timeout=0)
+    except filelock.Timeout as error:  # an OSError, but no trouble of the disk
+        raise UserError("another process is at work on this run; wait for it, or stop it", file=path) from error
 
 
 def _set_aside(path: Path) -> Path:

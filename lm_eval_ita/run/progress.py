@@ -72,6 +72,12 @@ class Reporter:
         self._log("missing", task=task, why=why)
         self._say(f"{task}: {why}")
 
+    def model_loading(self, model: str) -> None:
+        """The model is about to be loaded, which may take minutes."""
+        self._log("model_loading", model=model)
+        if self._console is not None and self._console.is_terminal:
+            self._say(f"loading {model}")
+
     def model_loaded(self, model: str, seconds: float, documents: int) -> None:
         """The model is there, and how many documents are left."""
         self._log("model_loaded", model=model, seconds=seconds, documents=documents)
@@ -112,7 +118,9 @@ class Reporter:
         """Everything that can be done is."""
         self._log("run_finished", results=str(results), failed=list(failed), warnings=warnings)
         if warnings:
-            self._say(f"{warnings} warnings of the harness: {results.with_name('harness.log')}")
+            self._say(
+                f"{warnings} {'warning' if warnings == 1 else 'warnings'} of the harness: {results.with_name('harness.log')}"
+            )
         if failed:
             self._say(f"failed: {', '.join(failed)}; run again to try only these")
         self._say(f"results: {results}")

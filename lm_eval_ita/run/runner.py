@@ -118,6 +118,7 @@ class _Work:
     def _evaluate(self, pending: list[str], tasks: dict[str, Any], folder: RunFolder | None) -> dict[str, str]:
         """Evaluate what is to be done; returns what failed, and why."""
         started = time.perf_counter()
+        self.reporter.model_loading(self.settings.model_name)
         lm = self._load_model()
         documents = sum(count_documents(task, self.settings) for task in tasks.values())
         self.reporter.model_loaded(self.settings.model_name, time.perf_counter() - started, documents)
