@@ -65,7 +65,7 @@ class Reporter:
         """The tasks are known, and which of them are done already."""
         self._log("run_started", folder=str(folder), tasks=list(tasks), done=list(done))
         more = f", {len(done)} done already" if done else ""
-        self._say(f"{len(tasks)} {'task' if len(tasks) == 1 else 'tasks'}{more}: {folder}")
+        self._say(f"{_counted(len(tasks), 'task')}{more}: {folder}")
 
     def missing(self, task: str, why: str) -> None:
         """A task cannot be run: its data or its scorer is not there."""
@@ -118,9 +118,7 @@ class Reporter:
         """Everything that can be done is."""
         self._log("run_finished", results=str(results), failed=list(failed), warnings=warnings)
         if warnings:
-            self._say(
-                f"{warnings} {'warning' if warnings == 1 else 'warnings'} of the harness: {results.with_name('harness.log')}"
-            )
+            self._say(f"{_counted(warnings, 'warning')} of the harness: {results.with_name('harness.log')}")
         if failed:
             self._say(f"failed: {', '.join(failed)}; run again to try only these")
         self._say(f"results: {results}")
@@ -169,6 +167,10 @@ def _bars(console: "Console") -> "Progress":
         console=console,
         transient=True,
     )
+
+
+def _counted(number: int, name: str) -> str:
+    return f"{number} {name}" if number == 1 else f"{number} {name}s"
 
 
 def _duration(seconds: float) -> str:

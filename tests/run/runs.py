@@ -44,7 +44,8 @@ class Command:
         self.environment = {"COUNT_FILE": str(self.counts), "HF_HUB_OFFLINE": "1", **environment}
 
     def start(self, *more: str, **environment: str) -> ForkServerProcess:
-        os.environ.update({"HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1"})  # the server reads them when it is started
+        # Read when the server is started, as the command sets them before it imports anything.
+        os.environ.update({"HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1", "TQDM_DISABLE": "1"})
         process = _SERVER.Process(
             target=_child,
             args=(

@@ -178,8 +178,8 @@ def test_a_folder_of_another_run(model: Path, tmp_path: Path) -> None:
 
 
 def test_one_process_at_a_time(model: Path, tmp_path: Path) -> None:
-    command = Command(model, tmp_path / "runs", "itaeval_xcopa", "--limit", "2", SLOW="1")
-    first = command.start()
+    command = Command(model, tmp_path / "runs", "itaeval_xcopa", "--limit", "2")
+    first = command.start(SLOW="60")
     while not command.asked():
         time.sleep(0.05)
         assert first.is_alive()
@@ -187,7 +187,9 @@ def test_one_process_at_a_time(model: Path, tmp_path: Path) -> None:
     code, _, err = second.run("--output", str(command.output))
     assert code == 2
     assert "another process is at work" in err
-    assert command.finish(first)[0] == 0
+    first.kill()
+    first.join()
+    assert command.run()[0] == 0, "the lock went with the process"
 
 
 def test_sigterm_finishes_the_block_and_ends_with_143(model: Path, tmp_path: Path) -> None:
@@ -347,6 +349,7 @@ def test_two_processes_give_the_figures_of_one(model: Path, finished: Command, t
         assert ours[key] == theirs[key], key
     assert command.samples() == finished.samples()
     assert done.stdout.count("\n") == 1 + 1 + 9 + 1 + 1, "one process speaks"
+    assert "%|" not in done.stderr, "no bar of the harness's"
 
 
 def test_two_processes_report_a_failure_once(model: Path, tmp_path: Path) -> None:
