@@ -38,13 +38,13 @@ def smollm2() -> Path:
     return folder
 
 
-def tiny_lm(folder: Path) -> Path:
+def tiny_lm(folder: Path, seed: int = 0) -> Path:
     """A random language model of two small layers with SmolLM2's tokenizer and template: the harness in full, in seconds."""
     import torch
     from transformers import AutoTokenizer, LlamaConfig, LlamaForCausalLM
 
     tokenizer = AutoTokenizer.from_pretrained(smollm2())
-    torch.manual_seed(0)
+    torch.manual_seed(seed)
     config = LlamaConfig(
         vocab_size=len(tokenizer),
         hidden_size=32,

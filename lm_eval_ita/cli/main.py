@@ -12,6 +12,7 @@ __all__ = ["main"]
 
 # Each command and its module.
 _COMMANDS = {
+    "run": "run",
     "list": "list_tasks",
     "data": "data",
     "summary": "summary",
@@ -28,12 +29,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run one subcommand.
 
     Returns:
-        0 for success, 1 for a run that failed, 2 for bad usage or bad data, 130 when interrupted.
+        0 for success, 1 for a run that failed, 2 for bad usage or bad data, 130 when interrupted, 143 after SIGTERM.
     """
     parser = argparse.ArgumentParser(
         prog="lm-eval-ita",
         description="Italian evaluation suites (ItaEval, ItaP-AT) for EleutherAI's lm-evaluation-harness.",
-        epilog="To evaluate a model: lm_eval --model hf --model_args pretrained=MODEL --tasks itapat",
+        epilog="To evaluate a model: lm-eval-ita run --model_args pretrained=MODEL --tasks itapat",
     )
     parser.add_argument("--version", action="version", version=f"lm-eval-ita {__version__}")
     subparsers = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)

@@ -17,6 +17,13 @@ def test_version(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out == f"lm-eval-ita {__version__}\n"
 
 
+def test_the_command_line_imports_nothing_that_reads_the_offline_variables() -> None:
+    """`run --offline` sets them, and whoever was imported before would not see it."""
+    program = "import sys, lm_eval_ita.cli.main; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert not {"huggingface_hub", "transformers", "datasets", "lm_eval", "tqdm"} & set(done.stdout.split())
+
+
 def test_tasks_path_is_a_folder_of_tasks(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["tasks-path"]) == 0
     folder = Path(capsys.readouterr().out.strip())
