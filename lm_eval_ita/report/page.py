@@ -113,7 +113,7 @@ def html(content: Content, made: Sequence[Section], title: str, now: datetime | 
             title=displayed(title, 200),
             version=__version__,
             made=f"{moment:%d %B %Y, %H:%M} UTC",
-            models=list(dict.fromkeys(task.model for task in content.measured)),
+            models=sorted({task.run.model.name for task in content.measured}),
             tasks=len({task.record.task for task in content.measured}),
             is_sample=content.is_sample_data,
             problems=[displayed(line, 400) for line in content.problems],

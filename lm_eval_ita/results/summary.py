@@ -221,9 +221,11 @@ def _cells(table: SuiteTable, column: Column) -> list[Cell]:
 
 
 def _baseline(table: SuiteTable, column: Column, kind: str) -> float | None:
-    """What guessing or the commonest answer scores on the documents of a comparable figure, or of the only row."""
-    for cell in _cells(table, column):
-        if cell.why_not and len(table.rows) > 1:
+    """What guessing or the commonest answer scores on the documents of a comparable figure, or of all figures."""
+    cells = [cell for cell in _cells(table, column) if cell.records]
+    counts = {tuple(record.n_evaluated for record in cell.records) for cell in cells}
+    for cell in cells:
+        if cell.why_not and len(counts) > 1:
             continue
         values = [record.baseline("chance" if kind == "chance" else "majority") for record in cell.records]
         known = [value for value in values if value is not None]
