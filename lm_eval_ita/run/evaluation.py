@@ -70,7 +70,7 @@ class Evaluation:
                 self._results(name, task, None)
             else:
                 self._evaluate(name, task, self._folder)
-        except (RunFailedError, FolderError, StoppedError):
+        except (RunFailedError, FolderError):
             raise
         except HelperDoneError:
             pass

@@ -7,5 +7,8 @@ class RunFailedError(Exception):
     """The run cannot go on, and no option is to blame: the disk or the memory is full. Exit code 1."""
 
 
-class StoppedError(Exception):
-    """SIGTERM asked for the end; what was finished is saved. Exit code 143."""
+class StoppedError(BaseException):
+    """SIGTERM asked for the end; what was finished is saved. Exit code 143.
+
+    Like KeyboardInterrupt no `Exception`: it may be raised inside a library that takes those for its own.
+    """

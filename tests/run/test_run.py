@@ -209,6 +209,18 @@ def test_sigterm_finishes_the_block_and_ends_with_143(model: Path, tmp_path: Pat
     assert len(command.asked()) == len(set(command.asked())) == 30
 
 
+def test_sigterm_while_the_model_is_loaded(model: Path, tmp_path: Path) -> None:
+    command = Command(model, tmp_path / "runs", "itaeval_xcopa", "--limit", "2")
+    process = command.start(SLOW="5")
+    while not any("model_loading" in path.read_text(encoding="utf-8") for path in command.output.glob("*/log.jsonl")):
+        assert process.is_alive()
+    assert process.pid is not None
+    os.kill(process.pid, signal.SIGTERM)
+    code, out, err = command.finish(process)
+    assert (code, err) == (143, "")
+    assert "stopped (SIGTERM)" in out
+
+
 @pytest.mark.parametrize(("how", "said"), [("memory", "out of memory"), ("error", "made to fail")])
 def test_a_task_that_fails_does_not_stop_the_others(model: Path, tmp_path: Path, how: str, said: str) -> None:
     command = Command(model, tmp_path / "runs", "itaeval_cfk", "--limit", "2")
