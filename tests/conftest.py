@@ -8,6 +8,12 @@ from typing import Any
 
 import pytest
 from filelock import FileLock
+from hypothesis import settings
+
+# In CI the same examples every time; elsewhere new ones are looked for.
+settings.register_profile("ci", derandomize=True)
+if os.environ.get("CI"):
+    settings.load_profile("ci")
 
 PAPERS = Path(__file__).parent / "data" / "papers"
 

@@ -100,7 +100,9 @@ def mc2(lls: Sequence[float], labels: Sequence[int]) -> float:
     if not _is_ranking(scores):
         return math.nan
     mass = np.exp(scores - scores.max())
-    return float(mass[true].sum() / mass.sum())
+    # Summed apart: a sum over all in another order may be rounded below its part.
+    on_true = mass[true].sum()
+    return float(on_true / (on_true + mass[~true].sum()))
 
 
 def _log_likelihoods(lls: Sequence[float]) -> _Floats:

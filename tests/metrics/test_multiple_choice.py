@@ -1,8 +1,9 @@
 import math
+from random import Random
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from scipy.special import logsumexp
 
@@ -62,6 +63,7 @@ def test_mc2_equals_scipy(question):
     assert mc2(lls, labels) == pytest.approx(expected, rel=1e-9, abs=1e-12)
 
 
+@example([(0.0, 1), (-1.0, 1), (-2.0, 1), (-3.0, 1), (-36.0, 0), *[(0.0, 1)] * 3, (-1.0, 1)], 0.0, Random(0))
 @given(questions, st.floats(-500, 0), st.randoms())
 def test_mc2_ignores_order_and_a_common_factor(question, shift, random):
     shuffled = [(ll + shift, label) for ll, label in random.sample(question, len(question))]
