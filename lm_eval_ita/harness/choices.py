@@ -179,9 +179,7 @@ def mean_defined(values: Sequence[float]) -> float:
 
 def _choice(doc: Doc, results: LogLikelihoods) -> Choice:
     lls = [ll for ll, _ in results]
-    unranked = math.isnan(multiple_choice.acc(lls, 0))
-    chosen = None if unranked else max(range(len(lls)), key=lls.__getitem__)
-    return int(doc["label"]), chosen, len(lls)
+    return int(doc["label"]), multiple_choice.best(lls), len(lls)
 
 
 def _columns(items: Sequence[Choice]) -> tuple[list[int], list[int | None], list[int]]:

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from lm_eval_ita.metrics._checks import Mean, check_same_length, mean_defined, reject_str
 
-__all__ = ["Mean", "acc", "acc_norm", "mc1", "mc2", "mean_defined"]
+__all__ = ["Mean", "acc", "acc_norm", "best", "best_per_character", "mc1", "mc2", "mean_defined"]
 
 _Floats = npt.NDArray[np.float64]
 
@@ -34,9 +34,9 @@ def acc(lls: Sequence[float], gold: int) -> float:
     Raises:
         ValueError: If `gold` is not a position.
     """
-    scores = _log_likelihoods(lls)
-    _check_gold(gold, len(scores))
-    return _is_best(scores, gold)
+    chosen = best(lls)
+    _check_gold(gold, len(lls))
+    return _is_right(chosen, gold)
 
 
 def acc_norm(lls: Sequence[float], choices: Sequence[str], gold: int) -> float:
@@ -56,13 +56,36 @@ def acc_norm(lls: Sequence[float], choices: Sequence[str], gold: int) -> float:
     Raises:
         ValueError: If lengths differ or `gold` is not a position.
     """
+    chosen = best_per_character(lls, choices)
+    _check_gold(gold, len(lls))
+    return _is_right(chosen, gold)
+
+
+def best(lls: Sequence[float]) -> int | None:
+    """The position of the likeliest choice, the first of equals; None when the log-likelihoods rank nothing.
+
+    Args:
+        lls: Summed log-likelihood of each choice, shape (k,).
+    """
+    return _first_best(_log_likelihoods(lls))
+
+
+def best_per_character(lls: Sequence[float], choices: Sequence[str]) -> int | None:
+    """The position of the choice that `acc_norm` compares with the right one; None as for `best`.
+
+    Args:
+        lls: Summed log-likelihood of each choice, shape (k,).
+        choices: The choice texts, shape (k,).
+
+    Raises:
+        ValueError: If lengths differ.
+    """
     reject_str(choices=choices)
     scores = _log_likelihoods(lls)
     check_same_length(lls=lls, choices=choices)
-    _check_gold(gold, len(scores))
     lengths = np.array([len(choice) for choice in choices], dtype=np.float64)
     per_character = np.divide(scores, lengths, out=np.full(len(scores), -np.inf), where=lengths > 0)
-    return _is_best(per_character, gold) if _is_ranking(scores) else math.nan
+    return _first_best(per_character) if _is_ranking(scores) else None
 
 
 def mc1(lls: Sequence[float], labels: Sequence[int]) -> float:
@@ -132,5 +155,9 @@ def _is_ranking(scores: _Floats) -> bool:
     return len(scores) > 0 and bool(np.isfinite(scores.max()))  # max() is NaN as soon as one value is
 
 
-def _is_best(scores: _Floats, gold: int) -> float:
-    return float(int(np.argmax(scores)) == gold) if _is_ranking(scores) else math.nan
+def _first_best(scores: _Floats) -> int | None:
+    return int(np.argmax(scores)) if _is_ranking(scores) else None
+
+
+def _is_right(chosen: int | None, gold: int) -> float:
+    return math.nan if chosen is None else float(chosen == gold)

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from lm_eval_ita.errors import UserError
+from lm_eval_ita.metrics.multiple_choice import best, best_per_character
 from lm_eval_ita.results.records import TaskRecord, as_number
 from lm_eval_ita.results.samples import iter_samples
 
@@ -126,7 +127,8 @@ def _place(sample: Mapping[str, Any]) -> int:
 
 
 def _outcome(record: TaskRecord, sample: Mapping[str, Any]) -> str:
-    if isinstance(own := sample.get("outcome"), str):
+    # ItaP-AT: none is right or wrong. Where there is a score too, its outcome says how an answer was read.
+    if isinstance(own := sample.get("outcome"), str) and sample.get("score") is None:
         return cut(own.replace("_", " "), 40)
     if as_number(sample.get("invalid")) == 1:
         return "unparsable"
@@ -186,10 +188,13 @@ def _options(record: TaskRecord, sample: Mapping[str, Any], requests: list[Mappi
     lls = [_log_likelihood(response) for response in responses]
     if len(lls) != len(texts):
         return ()
-    shown = [cut(_text(text).strip(), 500) for text in texts]
+    choices = [_text(text).strip() for text in texts]
     golds = _golds(sample, len(texts))
-    chosen = _chosen(record, sample, shown, lls)
-    return tuple(Option(text, ll, i in golds, i == chosen) for i, (text, ll) in enumerate(zip(shown, lls, strict=True)))
+    chosen = _chosen(record, sample, choices, lls)
+    return tuple(
+        Option(cut(text, 500), ll, i in golds, i == chosen)
+        for i, (text, ll) in enumerate(zip(choices, lls, strict=True))
+    )
 
 
 def _log_likelihood(response: Any) -> float | None:
@@ -216,12 +221,8 @@ def _chosen(record: TaskRecord, sample: Mapping[str, Any], texts: list[str], lls
     score = sample.get("score")
     if isinstance(score, list) and len(score) == 3 and isinstance(score[1], int):
         return score[1]
-    by_length = record.primary_metric == "acc_norm"
-    ranked = [
-        -math.inf if ll is None else ll / max(1, len(text)) if by_length else ll
-        for text, ll in zip(texts, lls, strict=True)
-    ]
-    return max(range(len(ranked)), key=ranked.__getitem__) if any(math.isfinite(value) for value in ranked) else None
+    known = [-math.inf if ll is None else ll for ll in lls]
+    return best_per_character(known, texts) if record.primary_metric == "acc_norm" else best(known)
 
 
 def _generated(sample: Mapping[str, Any]) -> str:

@@ -7,7 +7,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from scipy.special import logsumexp
 
-from lm_eval_ita.metrics.multiple_choice import acc, acc_norm, mc1, mc2, mean_defined
+from lm_eval_ita.metrics.multiple_choice import acc, acc_norm, best, best_per_character, mc1, mc2, mean_defined
 
 questions = st.lists(st.tuples(st.floats(-2000, 0), st.integers(0, 1)), min_size=1, max_size=12)
 nan, inf = math.nan, math.inf
@@ -17,6 +17,15 @@ def test_acc_norm_by_hand():
     # Per character: "sì" -3.0 / 2 = -1.5, "forse no" -4.0 / 8 = -0.5. acc picks the first, acc_norm the second.
     assert acc([-3.0, -4.0], gold=1) == 0.0
     assert acc_norm([-3.0, -4.0], ["sì", "forse no"], gold=1) == 1.0
+
+
+def test_the_choice_itself():
+    assert best([-3.0, -4.0, -3.0]) == 0
+    assert best_per_character([-3.0, -4.0], ["sì", "forse no"]) == 1
+    assert best_per_character([-1.0, -9.0], ["", "no"]) == 1
+    assert (
+        best([nan, -1.0]) is best([]) is best_per_character([-inf], ["a"]) is best_per_character([-1.0], [""]) is None
+    )
 
 
 def test_acc_norm_divides_by_characters_not_bytes():

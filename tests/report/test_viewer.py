@@ -55,6 +55,8 @@ def test_all_of_a_small_file_is_held(tmp_path: Path) -> None:
         ({"score": 0.7}, "partial"),
         ({"score": "un riassunto"}, "unscored"),
         ({"outcome": "attribute_1"}, "attribute 1"),
+        ({"score": 0.0, "outcome": "stated"}, "wrong"),
+        ({"score": 0.0, "invalid": 1.0, "outcome": "ambiguous"}, "unparsable"),
     ],
 )
 def test_outcomes(tmp_path: Path, changes: dict[str, Any], outcome: str) -> None:
@@ -84,6 +86,15 @@ def test_the_choice_by_length_is_that_of_acc_norm(tmp_path: Path) -> None:
     path = write(tmp_path / "s.jsonl", [line])
     assert held_part(record(path, primary_metric="acc_norm"), 5).held[0].answer == "abcdefghil"
     assert held_part(record(path), 5).held[0].answer == "a"
+
+
+def test_an_option_is_weighed_by_its_whole_length(tmp_path: Path) -> None:
+    # -300 / 1000 characters against -200 / 500: the long one, which is shown cut to 500.
+    arguments = {f"gen_args_{i}": {"arg_0": "D:", "arg_1": " " + "x" * n} for i, n in enumerate((1000, 500))}
+    line = sample(0, 1.0, arguments=arguments, filtered_resps=[["-300.0", "False"], ["-200.0", "False"]])
+    path = write(tmp_path / "s.jsonl", [line])
+    (held,) = held_part(record(path, primary_metric="acc_norm"), 5).held
+    assert [option.chosen for option in held.options] == [True, False]
 
 
 def test_truthfulqa_has_several_right_answers(tmp_path: Path) -> None:
