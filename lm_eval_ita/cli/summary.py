@@ -78,12 +78,8 @@ def _print_grids(made: list[Grid], form: str) -> None:
 
 def _print_remarks(found: Collection, tables: tuple[SuiteTable, ...]) -> None:
     """What was left out, on stderr: the tables may be piped into a file."""
-    left_out: dict[tuple[Path, Path, str], list[str]] = {}
-    for left in found.superseded:
-        left_out.setdefault((left.source, left.by, left.why), []).append(left.task)
-    for (source, by, why), tasks in left_out.items():
-        what = tasks[0] if len(tasks) == 1 else f"{len(tasks)} tasks"
-        print(f"note: {source}: {what} left out, {by} is used ({why})", file=sys.stderr)
+    for line in found.left_out():
+        print(f"note: {line}", file=sys.stderr)
     for line in found.problems:
         print(f"skipped: {line}", file=sys.stderr)
     others = {name for run in found.runs for name, record in run.tasks.items() if record.suite is None}

@@ -96,13 +96,11 @@ def parse_letter(answer: str, options: Sequence[str]) -> Parsed:
     reject_str(options=options)
     if not 1 <= len(options) <= len(ascii_uppercase):
         raise ValueError(f"{len(options)} options: there must be 1 to {len(ascii_uppercase)}")
-    read = without_reasoning(answer)
-    if read is None:
-        return Parsed(None, "unclosed_reasoning")
-    held = words.lines(read)
-    if not any(map(words.exact, held)):
-        return Parsed(None, "empty")
-    whole = _with_text(words.exact(read), options)
+    read = _readable(answer)
+    if isinstance(read, Parsed):
+        return read
+    text, held = read
+    whole = _with_text(words.exact(text), options)
     if len(held) > 1 and len(whole) == 1:
         return Parsed(whole[0], "stated")
     namings: list[_Naming] = []
@@ -138,14 +136,11 @@ def parse_word(answer: str, forms: Sequence[Sequence[str]]) -> Parsed:
     owners = {form: option for option, own in enumerate(forms) for form in own}
     if not owners or len(owners) != sum(map(len, forms)):
         raise ValueError("there must be options, and no form of two of them")
-    read = without_reasoning(answer)
-    if read is None:
-        return Parsed(None, "unclosed_reasoning")
-    held = words.lines(read)
-    if not any(map(words.exact, held)):
-        return Parsed(None, "empty")
+    read = _readable(answer)
+    if isinstance(read, Parsed):
+        return read
     # An accent written as an apostrophe, or leaning the other way.
-    held = [re.sub(r"(?<!\w)s(?:í|i')(?!\w)", "sì", line, flags=re.I) for line in held]
+    held = [re.sub(r"(?<!\w)s(?:í|i')(?!\w)", "sì", line, flags=re.I) for line in read[1]]
     pattern = re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, owners))})(?!\w)", re.I)
     namings: list[_Naming] = []
     for position, line in enumerate(held):
@@ -157,6 +152,15 @@ def parse_word(answer: str, forms: Sequence[Sequence[str]]) -> Parsed:
                 names.append(_Name(option, *found.span(), shy=is_si))
         namings += _namings(line, names, first=position == 0, heads=True)
     return _decision(namings, 0)
+
+
+def _readable(answer: str) -> tuple[str, list[str]] | Parsed:
+    """An answer without its reasoning, as a text and as lines; what to say of one that holds nothing to read."""
+    text = without_reasoning(answer)
+    if text is None:
+        return Parsed(None, "unclosed_reasoning")
+    held = words.lines(text)
+    return (text, held) if any(map(words.exact, held)) else Parsed(None, "empty")
 
 
 def _decision(namings: Sequence[_Naming], options: int) -> Parsed:

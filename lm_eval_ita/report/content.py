@@ -121,20 +121,10 @@ def gather(
         samples=tuple(samples),
         most=most,
         problems=(*found.problems, *(problem for problem in damaged if problem)),
-        notes=(*_superseded(found), *(remark for suited in suites for remark in suited.estimates.remarks)),
+        notes=(*found.left_out(), *(remark for suited in suites for remark in suited.estimates.remarks)),
     )
 
 
 def _labels(runs: Sequence[RunRecord]) -> dict[tuple[str | None, ...], str]:
     models = {run.model.key: run.model for run in runs}
     return dict(zip(models, model_labels(list(models.values())), strict=True))
-
-
-def _superseded(found: Collection) -> list[str]:
-    groups: dict[tuple[Path, Path, str], list[str]] = {}
-    for left in found.superseded:
-        groups.setdefault((left.source, left.by, left.why), []).append(left.task)
-    return [
-        f"{source}: {tasks[0] if len(tasks) == 1 else f'{len(tasks)} tasks'} left out, {by} is used ({why})"
-        for (source, by, why), tasks in groups.items()
-    ]

@@ -19,6 +19,7 @@ from lm_eval_ita.results.suite import CATEGORIES, Cell, Column, Row, SuiteTable
 from lm_eval_ita.stats.bootstrap import bootstrap
 from lm_eval_ita.stats.jackknife import covariance, z_test
 from lm_eval_ita.stats.multiplicity import holm
+from lm_eval_ita.stats.resampling import group_units, total
 from lm_eval_ita.stats.statistic import Statistic
 from lm_eval_ita.stats.ties import tie_groups, tied_by_p_values
 
@@ -131,11 +132,8 @@ def _scored(column: Column, cells: Mapping[int, Cell], rows: int, remarks: dict[
 
 
 def _value(statistic: Statistic) -> float:
-    known = statistic.row_of[statistic.row_of >= 0]
-    if not len(known):
-        return math.nan
-    weights = np.bincount(known, minlength=statistic.rows.shape[0]).astype(np.float64)
-    return float(statistic.function(weights[None, :] @ statistic.rows.toarray())[0])
+    units = group_units(statistic)
+    return float(statistic.function(total(units))[0]) if units else math.nan
 
 
 def _same_documents(answers: Mapping[int, Answers]) -> list[list[int]]:

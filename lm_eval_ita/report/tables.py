@@ -6,6 +6,7 @@ from typing import Any
 from lm_eval_ita.report.content import Content, Measured, Suited
 from lm_eval_ita.report.estimates import Estimate
 from lm_eval_ita.results.grid import Grid, displayed
+from lm_eval_ita.results.labels import table_label
 from lm_eval_ita.results.records import ModelIdentity, RunRecord
 from lm_eval_ita.results.suite import CATEGORIES, Mean, Row
 
@@ -29,7 +30,15 @@ def ranking_grid(suited: Suited) -> Grid | None:
         assert row.average is not None
         estimate = found.averages.get(i, Estimate(row.average.value))
         means = [_mean(row.means.get(category), found.means.get((i, category))) for category in CATEGORIES]
-        rows.append((_label(row), str(row.average.rank), _figure(estimate), estimate.letters, *means))
+        rows.append(
+            (
+                table_label(row.label, published=row.published),
+                str(row.average.rank),
+                _figure(estimate),
+                estimate.letters,
+                *means,
+            )
+        )
     others = len(table.rows) - len(whole)
     notes = (
         _INTERVALS,
@@ -55,7 +64,7 @@ def interval_grid(suited: Suited) -> Grid:
         if any(cells):
             rows.append((column.name, column.metric, *cells))
     notes = (_INTERVALS, TIES, "+ not comparable: see the table above.")
-    header = ("Task", "Metric", *(_label(row) for row in table.rows))
+    header = ("Task", "Metric", *(table_label(row.label, published=row.published) for row in table.rows))
     return Grid("Scores with intervals and ties", header, tuple(rows), notes, left=2)
 
 
@@ -77,10 +86,6 @@ def _figure(estimate: Estimate) -> str:
     if estimate.low is None or estimate.high is None:
         return value
     return f"{value} [{100 * estimate.low:.1f}, {100 * estimate.high:.1f}]"
-
-
-def _label(row: Row) -> str:
-    return displayed(row.label, 40) + (" †" if row.published else "")
 
 
 def models_grid(content: Content) -> Grid:

@@ -43,6 +43,16 @@ class Collection:
     superseded: tuple[Superseded, ...]
     problems: tuple[str, ...]
 
+    def left_out(self) -> list[str]:
+        """One line for each pair of files of which one supersedes the other for a reason."""
+        groups: dict[tuple[Path, Path, str], list[str]] = {}
+        for left in self.superseded:
+            groups.setdefault((left.source, left.by, left.why), []).append(left.task)
+        return [
+            f"{source}: {tasks[0] if len(tasks) == 1 else f'{len(tasks)} tasks'} left out, {by} is used ({why})"
+            for (source, by, why), tasks in groups.items()
+        ]
+
 
 def collect(paths: Sequence[Path], *, details: bool = True) -> Collection:
     """Read all result files under the paths; a bad file is reported and the rest goes on.

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from lm_eval_ita.results.grid import Grid, displayed, with_sample_note
 from lm_eval_ita.results.instructions import InstructionFigures
 from lm_eval_ita.results.itapat_summary import by_group, signed
+from lm_eval_ita.results.labels import table_label
 from lm_eval_ita.results.suite import Cell, Column, Row, SuiteTable
 
 __all__ = ["instruction_grids"]
@@ -46,7 +47,7 @@ def _grid(models: Sequence[Row], oneshot: bool, category: str, columns: Sequence
             if cell is None or not cell.instructions:
                 continue
             rules += [len(rows)] if rows else []
-            label = displayed(model.label, 40) + (" †" if model.published else "")
+            label = table_label(model.label, published=model.published)
             rows += _block(column.name.removeprefix("oneshot_").split("_", 1)[-1], label, cell)
             shown += cell.instructions
             caveats |= dict.fromkeys([f"† not comparable: {model.caveat}."] if model.caveat else [])

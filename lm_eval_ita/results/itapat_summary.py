@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from lm_eval_ita.results.grid import Grid, displayed
+from lm_eval_ita.results.labels import table_label
 from lm_eval_ita.results.records import TaskRecord
 from lm_eval_ita.results.suite import Cell, Column, Row, SuiteTable, is_oneshot
 
@@ -50,7 +51,7 @@ def _group(rows: tuple[Row, ...], oneshot: bool, category: str, columns: list[Co
         scores = [cell.score for cell in cells if cell is not None and cell.score is not None]
         whole = len(scores) == len(columns)
         mean = f"{sum(map(abs, scores)) / len(scores):.2f}" if whole else f"{len(scores)} of {len(columns)}"
-        label = displayed(row.label, 40) + (" †" if row.published else "")
+        label = table_label(row.label, published=row.published)
         body.append((label, *(_cell(cell) for cell in cells), mean))
     return Grid(title, header, tuple(body), name=f"itapat_{'oneshot_' if oneshot else ''}{category}")
 

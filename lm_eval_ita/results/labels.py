@@ -2,9 +2,10 @@
 
 from collections.abc import Sequence
 
+from lm_eval_ita.results.grid import displayed
 from lm_eval_ita.results.records import ModelIdentity
 
-__all__ = ["model_labels"]
+__all__ = ["model_labels", "table_label"]
 
 # What two rows of one name may differ in, in the order in which it is shown.
 _TELLING = (
@@ -32,6 +33,11 @@ def model_labels(models: Sequence[ModelIdentity]) -> list[str]:
         settings = [_shown(model, setting) for setting in telling[short]]
         labels.append((model.name if whole else short) + (f" ({', '.join(settings)})" if settings else ""))
     return labels
+
+
+def table_label(label: str, *, published: bool) -> str:
+    """A model's name in a table, of bounded length; † marks printed figures."""
+    return displayed(label, 40) + (" †" if published else "")
 
 
 def _telling(group: Sequence[ModelIdentity]) -> list[str]:

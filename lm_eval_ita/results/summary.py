@@ -10,6 +10,7 @@ from typing import Any
 
 from lm_eval_ita.results.grid import Grid, displayed, with_sample_note
 from lm_eval_ita.results.itapat_summary import itapat_grids
+from lm_eval_ita.results.labels import table_label
 from lm_eval_ita.results.suite import CATEGORIES, Cell, Column, Mean, Row, SuiteTable
 
 __all__ = ["CATEGORY_NAMES", "SHORT", "TITLES", "as_csv", "as_json", "grids"]
@@ -112,7 +113,14 @@ def _by_task(table: SuiteTable, marks: _Marks) -> Grid:
     rows.append(("AVG", "", "", *(_mean(row.average, marks) for row in table.rows), "", ""))
     missing = [column.name for column in table.columns if not any(column.name in row.cells for row in table.rows)]
     not_run = (f"Not run: {', '.join(missing)}.",) if missing else ()
-    header = ("Task", "Metric", "n", *(_label(row) for row in table.rows), "Chance", "Majority")
+    header = (
+        "Task",
+        "Metric",
+        "n",
+        *(table_label(row.label, published=row.published) for row in table.rows),
+        "Chance",
+        "Majority",
+    )
     notes = (
         _LEGEND,
         *_chat_notes(table),
@@ -128,7 +136,7 @@ def _by_category(table: SuiteTable, category: str, marks: _Marks) -> Grid:
     columns = [column for column in table.columns if column.category == category]
     rows = [
         (
-            _label(row),
+            table_label(row.label, published=row.published),
             *(_score(row.cells.get(column.name), marks) for column in columns),
             _mean(row.means.get(category), marks),
         )
@@ -147,7 +155,7 @@ def _averages(table: SuiteTable, marks: _Marks) -> Grid:
         average = row.average
         rows.append(
             (
-                _label(row),
+                table_label(row.label, published=row.published),
                 *(_mean(row.means.get(category), marks) for category in CATEGORIES),
                 "" if average is None or average.value is None else _mean(average, marks),
                 "" if average is None else f"{average.k} of {average.n}",
@@ -178,7 +186,8 @@ def _chat_notes(table: SuiteTable) -> tuple[str, ...]:
         }
         if worst := sorted(rates, key=lambda name: -rates[name])[:_WORST]:
             listed = ", ".join(f"{name} {_percent(rates[name])}" for name in worst)
-            notes.append(f"{_label(row)}: answers without a choice, counted as wrong, x 100: {listed}.")
+            label = table_label(row.label, published=row.published)
+            notes.append(f"{label}: answers without a choice, counted as wrong, x 100: {listed}.")
     return tuple(notes)
 
 
@@ -189,10 +198,6 @@ def _missing_note(table: SuiteTable) -> tuple[str, ...]:
         if missing
         else ()
     )
-
-
-def _label(row: Row) -> str:
-    return displayed(row.label, 40) + (" †" if row.published else "")
 
 
 def _score(cell: Cell | None, marks: _Marks) -> str:

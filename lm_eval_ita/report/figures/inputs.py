@@ -5,7 +5,9 @@ record that cannot be true (a negative share, a bias score of 2) is a mistake of
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 __all__ = [
     "BiasCell",
@@ -18,6 +20,7 @@ __all__ = [
     "Ranked",
     "TaskPanel",
     "known",
+    "places",
 ]
 
 # Published shares are rounded to two decimals, four of them.
@@ -209,6 +212,21 @@ class OneShot:
     def __post_init__(self) -> None:
         _bias_score(self.standard)
         _bias_score(self.oneshot)
+
+
+_Placed = TypeVar("_Placed", Outcomes, OneShot)
+
+
+def places(rows: Sequence[_Placed]) -> tuple[list[str], list[str], dict[tuple[str, str], _Placed]]:
+    """The tests, the models, each in the order of the rows, and the row of each model and test.
+
+    Raises:
+        ValueError: A test is twice for one model.
+    """
+    by_place = {(row.model, row.test): row for row in rows}
+    if len(by_place) < len(rows):
+        raise ValueError("a test is twice for one model")
+    return list(dict.fromkeys(row.test for row in rows)), list(dict.fromkeys(row.model for row in rows)), by_place
 
 
 def _bias_score(score: float | None) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from lm_eval_ita.report.figures.inputs import OneShot, known
+from lm_eval_ita.report.figures.inputs import OneShot, known, places
 from lm_eval_ita.report.figures.key import Dot, Key, Rule
 from lm_eval_ita.report.figures.marks import dot, zero_line
 from lm_eval_ita.report.figures.sheet import Panel, Plan, sheet
@@ -41,11 +41,7 @@ def oneshot_differences(rows: Sequence[OneShot], title: str) -> Figure:
     Raises:
         ValueError: No rows, or a test twice for one model.
     """
-    tests = list(dict.fromkeys(row.test for row in rows))
-    models = list(dict.fromkeys(row.model for row in rows))
-    by_place = {(row.model, row.test): row for row in rows}
-    if len(by_place) < len(rows):
-        raise ValueError("a test is twice for one model")
+    tests, models, by_place = places(rows)
     beside = {place: _difference(row) for place, row in by_place.items()}
     right = 0.12 + max((text_width(text, SMALL) for text in beside.values()), default=0)
     changes = {_change(row) for row in rows}

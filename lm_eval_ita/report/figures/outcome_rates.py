@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from lm_eval_ita.report.figures.inputs import Outcomes
+from lm_eval_ita.report.figures.inputs import Outcomes, places
 from lm_eval_ita.report.figures.key import Box, Key
 from lm_eval_ita.report.figures.sheet import Panel, Plan, sheet
 from lm_eval_ita.report.figures.text import text_width
@@ -32,11 +32,7 @@ def outcome_rates(rows: Sequence[Outcomes], title: str) -> Figure:
     Raises:
         ValueError: No rows, or a test twice for one model.
     """
-    tests = list(dict.fromkeys(row.test for row in rows))
-    models = list(dict.fromkeys(row.model for row in rows))
-    by_place = {(row.model, row.test): row.shares() for row in rows}
-    if len(by_place) < len(rows):
-        raise ValueError("a test is twice for one model")
+    tests, models, by_place = places(rows)
     key: list[Key] = [Box(name, colour, hatch, _HATCH) for name, (colour, hatch) in zip(_NAMES, OUTCOMES, strict=True)]
     plan = Plan(
         title, tests, [Panel(model) for model in models], xlabel="share of answers (%)", row=0.19, right=0.2, key=key
@@ -47,7 +43,8 @@ def outcome_rates(rows: Sequence[Outcomes], title: str) -> Figure:
         axes.set_xticks([0, 0.25, 0.5, 0.75, 1], labels=["0", "25", "50", "75", "100"])
         axes.grid(visible=False)
         for y, test in enumerate(tests):
-            shares = by_place.get((model, test))
+            row = by_place.get((model, test))
+            shares = None if row is None else row.shares()
             if shares is None:
                 made.beside(position, y, "–", muted=True)
             else:
