@@ -1,9 +1,25 @@
-"""Loading models without the noise of their library."""
+"""Libraries without their noise."""
 
+import os
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-__all__ = ["quiet_transformers"]
+__all__ = ["quiet_bars", "quiet_hub", "quiet_transformers"]
+
+
+def quiet_bars(model: str) -> None:
+    """Switch off what the libraries show while a run has bars of its own. Before they are imported.
+
+    Args:
+        model: The harness's model type.
+    """
+    os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+    if model.startswith("vllm"):
+        # vLLM divides by the time that its bar has been shown (0.32).
+        os.environ.pop("TQDM_DISABLE", None)
+    else:
+        os.environ.setdefault("TQDM_DISABLE", "1")  # the harness's bars, one for every block
 
 
 @contextmanager
@@ -20,3 +36,18 @@ def quiet_transformers() -> Iterator[None]:
         logging.set_verbosity(verbosity)
         if bars:
             logging.enable_progress_bar()
+
+
+@contextmanager
+def quiet_hub() -> Iterator[None]:
+    """No progress bars of huggingface_hub in logs; in a terminal they stay."""
+    from huggingface_hub.utils.tqdm import are_progress_bars_disabled, disable_progress_bars, enable_progress_bars
+
+    quiet = not sys.stderr.isatty() and not are_progress_bars_disabled()
+    if quiet:
+        disable_progress_bars()
+    try:
+        yield
+    finally:
+        if quiet:
+            enable_progress_bars()

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-__all__ = ["UserError"]
+__all__ = ["MissingDataError", "UserError"]
 
 
 class UserError(Exception):
@@ -21,5 +21,10 @@ class UserError(Exception):
         where = "" if file is None else f"{file}:{line}: " if line is not None else f"{file}: "
         # Names and values out of files may hold line ends, or characters that write over the line in a terminal.
         super().__init__("".join(character if character.isprintable() else " " for character in where + what))
+        self.what = what
         self.file = None if file is None else Path(file)
         self.line = line
+
+
+class MissingDataError(UserError):
+    """Data that no place has which was looked in."""

@@ -51,7 +51,11 @@ def browser() -> Iterator[Any]:
 
 def watched(running: Any, width: int = 1280) -> Watched:
     """A new page that keeps what it says and what it asks for."""
-    page = running.new_page(viewport={"width": width, "height": 900})
+    return watch(running.new_page(viewport={"width": width, "height": 900}))
+
+
+def watch(page: Any) -> Watched:
+    """The same of a page that is there."""
     found = Watched(page)
     page.on("console", lambda message: found.said.append(message.text))
     page.on("pageerror", lambda error: found.said.append(str(error)))

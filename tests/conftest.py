@@ -2,10 +2,12 @@
 
 import os
 import socket
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import absl.logging
 import pytest
 from filelock import FileLock
 from hypothesis import settings
@@ -14,6 +16,10 @@ from hypothesis import settings
 settings.register_profile("ci", derandomize=True)
 if os.environ.get("CI"):
     settings.load_profile("ci")
+
+# absl's handler (rouge_score imports it) keeps the standard error of the moment; `logging.config.dictConfig`, which submitit
+# and Gradio call when imported, closes every handler, and with it what was pytest's own captured stream.
+absl.logging.get_absl_handler().python_handler.stream = sys.__stderr__
 
 PAPERS = Path(__file__).parent / "data" / "papers"
 

@@ -25,10 +25,11 @@ def samples() -> Path:
     return Path(__file__).with_name("samples")
 
 
-def roots(data_dir: str | os.PathLike[str] | None) -> list[Path]:
+def roots(data_dir: str | os.PathLike[str] | None, samples_at: Path | None = None) -> list[Path]:
     """The data folders to look in, in order: the explicit one, then the environment's.
 
-    `sample` stands for the packaged samples and ends the list: a sample run never goes on to real rows.
+    `sample` stands for the samples, by default the packaged ones, and ends the list: a sample run never goes on to real
+    rows.
 
     Raises:
         UserError: A folder that was asked for does not exist.
@@ -38,7 +39,7 @@ def roots(data_dir: str | os.PathLike[str] | None) -> list[Path]:
         if not chosen:
             continue
         if str(chosen) == SAMPLE:
-            return [*found, samples()]
+            return [*found, samples_at or samples()]
         root = Path(chosen).expanduser()
         if not root.is_dir():
             raise UserError(f"{source} names a folder that does not exist; create it or correct {source}", file=root)

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+from lm_eval_ita._quiet import quiet_hub
 from lm_eval_ita.catalogue.fetch import reason
 from lm_eval_ita.catalogue.readers import Raw, read
 from lm_eval_ita.catalogue.rows import Row, collect
 from lm_eval_ita.catalogue.schema import Entry, Hub
+from lm_eval_ita.errors import UserError
 
-__all__ = ["Absent", "is_offline", "rows", "snapshot"]
+__all__ = ["Absent", "is_offline", "named_snapshot", "rows", "snapshot"]
 
 _PATIENCE = 10.0  # seconds for the Hub to answer at all
 _DATA_SUFFIXES = (".parquet", ".jsonl", ".json", ".csv", ".tsv", ".gz", ".zip")
@@ -52,22 +52,50 @@ def snapshot(entry: Entry, splits: list[str], *, cached: bool) -> Path:
     places = {split: entry.splits[split].hub for split in splits}
     if missing := [split for split, where in places.items() if where is None]:
         raise Absent(f"the Hub copy has no split {', '.join(missing)}")
-    patterns = [_pattern(hub, where) for where in places.values() if where is not None]
-    folder = _snapshot(hub, _NATIVE_FILES if hub.read == "native" else patterns, cached=cached)
-    for pattern in ["**/*"] if hub.read == "native" else patterns:
+    return _with_data(hub, [_pattern(hub, where) for where in places.values() if where is not None], cached=cached)
+
+
+def _with_data(hub: Hub, patterns: list[str], *, cached: bool) -> Path:
+    """A repository's folder, looked through for data: files of each pattern, or any where `datasets` reads them."""
+    native = hub.read == "native"
+    folder = _snapshot(hub, _NATIVE_FILES if native else patterns, cached=cached)
+    for pattern in ["**/*"] if native else patterns:
         # is_file() also tells a link whose content was removed from the cache from one that leads somewhere
         if not any(path.is_file() and path.suffix in _DATA_SUFFIXES for path in folder.glob(pattern)):
             raise Absent(f"no file {pattern} of {hub.id}")
     return folder
 
 
+def named_snapshot(repository: str, mend: str) -> Path:
+    """The folder of a data set that no catalogue knows, from the Hub cache, else downloaded; its name is the commit.
+
+    Args:
+        repository: "OWNER/NAME".
+        mend: What else the user can do, for the message.
+
+    Raises:
+        UserError: It cannot be had.
+    """
+    hub = Hub(id=repository, read="native")
+    reasons = []
+    for cached in (True, False):
+        if not cached and is_offline():
+            reasons.append("the network is switched off by HF_HUB_OFFLINE or its like")
+            break
+        try:
+            return _with_data(hub, [], cached=cached)
+        except Absent as absent:
+            reasons.append(str(absent))
+    raise UserError(f"{repository} cannot be had from the Hub ({'; '.join(reasons)}); {mend}")
+
+
 def _snapshot(hub: Hub, patterns: list[str], *, cached: bool) -> Path:
-    import huggingface_hub
+    import huggingface_hub.constants  # a submodule that the package does not load by itself
 
     if not cached:
         _require_answer(huggingface_hub.constants.ENDPOINT)
     try:
-        with _quiet_unless_terminal():
+        with quiet_hub():
             folder = huggingface_hub.snapshot_download(
                 hub.id, repo_type="dataset", revision=hub.ref, allow_patterns=patterns, local_files_only=cached
             )
@@ -89,21 +117,6 @@ def _require_answer(endpoint: str) -> None:
         requests.head(endpoint, timeout=_PATIENCE)
     except requests.RequestException as error:
         raise Absent(f"{endpoint} does not answer: {reason(error)}") from error
-
-
-@contextlib.contextmanager
-def _quiet_unless_terminal() -> Iterator[None]:
-    """No progress bars in logs."""
-    from huggingface_hub.utils.tqdm import are_progress_bars_disabled, disable_progress_bars, enable_progress_bars
-
-    quiet = not sys.stderr.isatty() and not are_progress_bars_disabled()
-    if quiet:
-        disable_progress_bars()
-    try:
-        yield
-    finally:
-        if quiet:
-            enable_progress_bars()
 
 
 def rows(entry: Entry, split: str, folder: Path) -> list[Row]:

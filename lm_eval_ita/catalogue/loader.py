@@ -21,9 +21,9 @@ from lm_eval_ita.catalogue.readers import read
 from lm_eval_ita.catalogue.rows import Row, checked, collect
 from lm_eval_ita.catalogue.schema import Canonical, Entry
 from lm_eval_ita.catalogue.schema import entry as find_entry
-from lm_eval_ita.errors import UserError
+from lm_eval_ita.errors import MissingDataError, UserError
 
-__all__ = ["Loaded", "Origin", "fetch", "load", "locate", "path"]
+__all__ = ["Loaded", "Origin", "fetch", "load", "load_entry", "locate", "path"]
 
 Origin = Literal["folder", "hub_cache", "hub", "canonical", "sample"]
 _SPLIT_NAMES = {"dev": "validation", "val": "validation", "valid": "validation"}
@@ -65,16 +65,27 @@ def load(key: str, splits: Sequence[str] | None = None, data_dir: str | os.PathL
     Raises:
         UserError: The key or a split is unknown, no place has the data, or a row is bad.
     """
-    entry = find_entry(key)
+    return load_entry(find_entry(key), splits, data_dir)
+
+
+def load_entry(
+    entry: Entry, splits: Sequence[str] | None = None, data_dir: str | os.PathLike[str] | None = None
+) -> Loaded:
+    """Load a data set by its entry, which may be one of a catalogue beside task files; otherwise as `load`."""
     wanted = _wanted(entry, splits)
     tried: list[str] = []
-    for root in folders.roots(data_dir):
+    samples = _samples(entry)
+    for root in folders.roots(data_dir, samples):
         if found := _from_folder(entry, root, wanted, optional=splits is None):
             return found
-        tried.append(f"{root / key} (not there)")
-        if root == folders.samples():
-            raise UserError(f"{key}: no sample rows for it; tried {tried[-1]}")
+        tried.append(f"{root / entry.key} (not there)")
+        if root == samples:
+            raise MissingDataError(f"{entry.key}: no sample rows for it; tried {tried[-1]}")
     return _from_elsewhere(entry, wanted, tried)
+
+
+def _samples(entry: Entry) -> Path:
+    return folders.samples() if entry.home is None else entry.home / "samples"
 
 
 def path(key: str, data_dir: str | os.PathLike[str] | None = None) -> Path:
@@ -105,7 +116,7 @@ def locate(key: str, data_dir: str | os.PathLike[str] | None = None) -> tuple[Or
     entry = find_entry(key)
     for root in folders.roots(data_dir):
         if (root / key).is_dir():
-            return _folder_origin(root), str(root / key)
+            return _folder_origin(entry, root), str(root / key)
         if root == folders.samples():
             return None, "no sample rows for it"
     try:
@@ -151,6 +162,7 @@ def fetch(key: str, to: Path | None = None, *, optional: bool = False) -> Loaded
 def _from_elsewhere(entry: Entry, wanted: list[str], tried: list[str]) -> Loaded:
     """The data set from the first place after the folders; `tried` lists those that were looked in before."""
     for name, attempt in (
+        *([("its file", _from_files)] if any(entry.splits[name].file for name in wanted) else []),
         ("the Hub cache", _from_hub_cache),
         ("the Hub", _from_hub),
         ("its canonical origin", _from_canonical),
@@ -159,7 +171,7 @@ def _from_elsewhere(entry: Entry, wanted: list[str], tried: list[str]) -> Loaded
             return attempt(entry, wanted)
         except Absent as reason:
             tried.append(f"{name} ({reason})")
-    raise UserError(_failure(entry, tried))
+    raise MissingDataError(_failure(entry, tried))
 
 
 def _wanted(entry: Entry, splits: Sequence[str] | None) -> list[str]:
@@ -173,8 +185,31 @@ def _wanted(entry: Entry, splits: Sequence[str] | None) -> list[str]:
     return list(splits)
 
 
-def _folder_origin(root: Path) -> Origin:
-    return "sample" if root == folders.samples() else "folder"
+def _folder_origin(entry: Entry, root: Path) -> Origin:
+    return "sample" if root == _samples(entry) else "folder"
+
+
+def _from_files(entry: Entry, wanted: list[str]) -> Loaded:
+    """The data set from the files that a catalogue beside task files names."""
+    files = {name: _own_file(entry, name) for name in wanted}
+    splits = {name: checked(entry, name, file) for name, file in files.items()}
+    return _loaded(entry, splits, "folder", str(files[wanted[0]].parent))
+
+
+def _own_file(entry: Entry, split: str) -> Path:
+    named, digest = entry.splits[split].file, entry.splits[split].sha256
+    if entry.home is None or named is None:
+        raise Absent(f"the catalogue names no file for split {split}")
+    file = entry.home / Path(named).expanduser()
+    if not file.is_file():
+        raise Absent(f"{file} is not there")
+    if digest is not None and not is_intact(file, digest):
+        raise UserError(
+            f"{entry.key} {split}: the file is not the one the task was made from; bring that one back, or write the "
+            f"new SHA-256 in {entry.home / 'catalogue.yaml'} and raise the version in the task's card",
+            file=file,
+        )
+    return file
 
 
 def _from_folder(entry: Entry, root: Path, wanted: list[str], *, optional: bool) -> Loaded | None:
@@ -196,7 +231,7 @@ def _from_folder(entry: Entry, root: Path, wanted: list[str], *, optional: bool)
                 f"or run `lm-eval-ita data fetch {entry.key} --to {root}`",
                 file=root / entry.key,
             )
-    return _loaded(entry, splits, _folder_origin(root), str(root / entry.key))
+    return _loaded(entry, splits, _folder_origin(entry, root), str(root / entry.key))
 
 
 def _from_hub_cache(entry: Entry, wanted: list[str]) -> Loaded:
@@ -291,6 +326,8 @@ def _failure(entry: Entry, tried: list[str]) -> str:
     by_hand = f"put {names} into FOLDER/{entry.key} and set {folders.ENVIRONMENT}=FOLDER"
     if entry.access == "request":
         mend = f"{entry.access_note}, then {by_hand}"
+    elif entry.home is not None:
+        mend = f"bring it to the place that {entry.home / 'catalogue.yaml'} names, or {by_hand}"
     elif hub.is_offline():
         mend = (
             f"unset the offline variable and run `lm-eval-ita data fetch {entry.key}`, or run it with --to FOLDER on a "

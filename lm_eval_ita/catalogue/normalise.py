@@ -142,12 +142,17 @@ def _truthfulqa(raw: Row) -> Row:
     return row
 
 
+def _mmmlu(raw: Row) -> Row:
+    return _texts(dict(raw), "Question", "A", "B", "C", "D")
+
+
 def _ami_2020(raw: Row) -> Row:
     return _texts(_renamed(raw, misogynous="misogyny"), "id")
 
 
 NORMALISERS: dict[str, Callable[[Row], Row]] = {
     "arc_challenge": _arc_challenge,
+    "arc_easy": _arc_challenge,
     "belebele": _belebele,
     "fanpage": _same,
     "ilpost": _same,
@@ -159,6 +164,7 @@ NORMALISERS: dict[str, Callable[[Row], Row]] = {
     "hurtlex": _same,
     "ironita": _same,
     "itacola": _itacola,
+    "mmmlu": _mmmlu,
     "sentipolc": _same,
     "squad_it": _squad_it,
     "truthfulqa": _truthfulqa,
@@ -206,6 +212,7 @@ def _check_truthfulqa(row: Row) -> None:
 
 CONSISTENT: dict[str, Callable[[Row], None]] = {
     "arc_challenge": _check_arc,
+    "arc_easy": _check_arc,
     "hellaswag": _check_hellaswag,
     "honest": _check_honest,
     "squad_it": _check_squad,

@@ -31,8 +31,10 @@ def row_hash(row: Row) -> str:
 
 def parse(entry: Entry, split: str, raw: Iterable[Raw]) -> Iterator[tuple[int, Row | RowError]]:
     """Normalise and check raw rows, each yielded with its line number; a bad one as its `RowError`."""
-    normalise, columns = NORMALISERS[entry.key], entry.columns_of(split)
-    consistent = CONSISTENT.get(entry.key)
+    columns = entry.columns_of(split)
+    # A catalogue beside task files describes the rows as they are.
+    own = entry.home is not None
+    normalise, consistent = (dict, None) if own else (NORMALISERS[entry.key], CONSISTENT.get(entry.key))
     for line, values in raw:
         if isinstance(values, RowError):
             yield line, values

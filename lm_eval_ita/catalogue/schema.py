@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Literal
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from lm_eval_ita._yaml import FastLoader
+from lm_eval_ita._yaml import FastLoader, find_line, read_mapping
 from lm_eval_ita.errors import UserError
 
-__all__ = ["Canonical", "Column", "Entry", "Hub", "Split", "catalogue", "entry", "keys"]
+__all__ = ["Canonical", "Column", "Entry", "Hub", "Split", "catalogue", "entry", "keys", "read_catalogue"]
 
 Format = Literal["jsonl", "csv", "tsv", "parquet", "squad"]
 CONVERSION_BRANCH = "refs/convert/parquet"
@@ -42,12 +42,15 @@ class Split(_Strict):
     """One split: expected rows of the full set (None: not known), and where it lies in the Hub repository.
 
     `hub` is read according to `Hub.read`: a split name (native), `CONFIG/SPLIT` (parquet) or a file pattern (files);
-    None means that the Hub does not hold this split.
+    None means that the Hub does not hold this split. `file` is for catalogues beside task files: where the split lies,
+    from the catalogue's folder, and the SHA-256 of what lies there.
     """
 
     rows: int | None = None
     required: bool = True
     hub: str | None = None
+    file: str | None = None
+    sha256: str | None = Field(default=None, pattern=r"^[0-9a-f]{64}$")
     columns: dict[str, Column] = Field(default_factory=dict)
 
 
@@ -94,7 +97,7 @@ class Canonical(_Strict):
 
 
 class Entry(_Strict):
-    """One data set of the catalogue."""
+    """One data set of the catalogue; `home` is the folder of a catalogue beside task files, None for the package's."""
 
     key: str
     title: str
@@ -108,6 +111,7 @@ class Entry(_Strict):
     access: Literal["open", "request"] = "open"
     access_note: str | None = None
     citation: str
+    home: Path | None = None
 
     def columns_of(self, split: str) -> dict[str, Column]:
         """The columns of a split: the entry's own and the split's additional ones."""
@@ -134,6 +138,30 @@ def catalogue() -> dict[str, Entry]:
     path = Path(__file__).with_name("catalogue.yaml")
     content = yaml.load(path.read_text(encoding="utf-8"), Loader=FastLoader)
     return {key: Entry.model_validate({"key": key, **fields}) for key, fields in content.items()}
+
+
+def read_catalogue(path: Path) -> dict[str, Entry]:
+    """The data sets of a catalogue beside task files, by key.
+
+    Raises:
+        UserError: The file cannot be read, a field is wrong, or a key is one of the package's own.
+    """
+    entries: dict[str, Entry] = {}
+    for key, fields in read_mapping(path).items():
+        line = find_line(path, f"{key}:")
+        if key in catalogue():
+            raise UserError(f"{key!r} is a key of lm-eval-ita's own catalogue; choose another", file=path, line=line)
+        try:
+            entries[key] = Entry.model_validate({**fields, "key": key, "home": path.parent.absolute()})
+        except (TypeError, ValidationError) as error:
+            what = "must hold the fields of a data set"
+            if isinstance(error, ValidationError):
+                first = error.errors()[0]
+                what = f"{'.'.join(str(part) for part in first['loc']) or 'the entry'}: {first['msg'].lower()}"
+                if first["loc"] and first["type"] != "missing":
+                    line = find_line(path, f"{key}:", f"{first['loc'][0]}:")
+            raise UserError(f"{key}: {what}; correct it", file=path, line=line) from error
+    return entries
 
 
 def keys() -> list[str]:

@@ -42,6 +42,7 @@ def _record(file: TaskFile) -> dict[str, Any]:
         "origin": file.card.origin,
         "dataset": file.card.dataset,
         "chance": file.card.chance,
+        "prompts": (file.card.model_extra or {}).get("prompts"),
         "version": file.card.version,
         "paper": file.card.paper,
         "deviations": list(file.card.deviations),

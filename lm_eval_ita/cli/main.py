@@ -5,31 +5,40 @@ import importlib
 import sys
 from collections.abc import Sequence
 
-from lm_eval_ita import __version__
+from lm_eval_ita._version import __version__
 from lm_eval_ita.errors import UserError
 
-__all__ = ["main"]
+__all__ = ["main", "make_parser"]
 
 # Each command and its module.
 _COMMANDS = {
     "run": "run",
+    "prepare": "prepare",
+    "sweep": "sweep",
     "list": "list_tasks",
+    "validate": "validate",
+    "new-task": "new_task",
+    "translate": "translate",
     "data": "data",
     "summary": "summary",
     "compare": "compare",
     "report": "report",
     "rescore": "rescore",
+    "submit": "submit",
+    "leaderboard": "leaderboard",
+    "tweety": "tweety",
     "demo": "demo",
     "demo-model": "demo_model",
     "tasks-path": "tasks_path",
 }
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one subcommand.
+def make_parser(given: Sequence[str] = ()) -> argparse.ArgumentParser:
+    """The parser of the whole command.
 
-    Returns:
-        0 for success, 1 for a run that failed, 2 for bad usage or bad data, 130 when interrupted, 143 after SIGTERM.
+    Args:
+        given: The arguments that it will get. Where the first names a command, only that one is there: it does not wait
+            for the imports of the others.
     """
     parser = argparse.ArgumentParser(
         prog="lm-eval-ita",
@@ -38,12 +47,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("--version", action="version", version=f"lm-eval-ita {__version__}")
     subparsers = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
-    given = sys.argv[1:] if arguments is None else arguments
-    # A command does not wait for the imports of the others.
     named = [given[0]] if given and given[0] in _COMMANDS else _COMMANDS
     for command in named:
         importlib.import_module(f"lm_eval_ita.cli.{_COMMANDS[command]}").add_parser(subparsers)
-    options = parser.parse_args(given)
+    return parser
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one subcommand.
+
+    Returns:
+        0 for success, 1 for a run that failed, 2 for bad usage or bad data, 130 when interrupted, 143 after SIGTERM.
+    """
+    given = sys.argv[1:] if arguments is None else arguments
+    options = make_parser(given).parse_args(given)
     try:
         return int(options.run(options))
     except UserError as error:

@@ -73,9 +73,9 @@ def run(options: argparse.Namespace) -> int:
 
 def _gathered(options: argparse.Namespace, *, with_samples: bool) -> "Content":
     from lm_eval_ita.cli._progress import steps
-    from lm_eval_ita.cli._published import published_by_suite
     from lm_eval_ita.report.content import gather
     from lm_eval_ita.results.collect import collect
+    from lm_eval_ita.results.published import published_by_suite
     from lm_eval_ita.results.reference import references
 
     found = collect(options.paths)

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from lm_eval_ita import __version__
 from lm_eval_ita._files import write_whole
+from lm_eval_ita._version import __version__
 from lm_eval_ita.errors import UserError
 from lm_eval_ita.results.grid import Grid, displayed, plain
 from lm_eval_ita.results.reader import load_results, run_record

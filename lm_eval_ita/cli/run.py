@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
+from lm_eval_ita._quiet import quiet_bars
 from lm_eval_ita.errors import UserError
 
 if TYPE_CHECKING:
@@ -46,6 +47,13 @@ def add_parser(subparsers: Any) -> None:
         help="only show what would be run: rows, requests, tokens, data and scorers, and the time from a short probe",
     )
     own.add_argument("--offline", action="store_true", help="use what is on this machine, whatever happens")
+    own.add_argument(
+        "--from",
+        type=Path,
+        dest="prepared",
+        metavar="DIR",
+        help="a folder of `lm-eval-ita prepare`, and nothing else; means --offline",
+    )
     own.add_argument("--json-log", metavar="FILE", help="one JSON object a line and event; - for standard output")
     parser.set_defaults(run=run)
 
@@ -58,7 +66,13 @@ def _add_harness_options(parser: argparse.ArgumentParser) -> None:
     model.add_argument("--include_path", metavar="DIR", help="a folder with more task files")
     model.add_argument("--num_fewshot", "-f", type=int, metavar="N")
     model.add_argument("--limit", "-L", type=_limit, metavar="N", help="documents a task, or a share below 1")
-    model.add_argument("--batch_size", "-b", type=_batch_size, default="1", metavar="N", help="N, auto or auto:N")
+    model.add_argument(
+        "--batch_size",
+        "-b",
+        type=_batch_size,
+        metavar="N",
+        help="N, auto or auto:N; default: 1, auto for vllm and sglang",
+    )
     model.add_argument("--max_batch_size", type=int, metavar="N")
     model.add_argument("--device", default="cuda:0", metavar="DEVICE", help="the CPU where there is no such device")
     model.add_argument("--trust_remote_code", action="store_true")
@@ -74,7 +88,10 @@ def _add_harness_options(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Run, or go on."""
-    _quiet_libraries(offline=options.offline)
+    _quiet_libraries(options.model, offline=options.offline or options.prepared is not None)
+    if options.prepared is not None:
+        options.prepared = options.prepared.expanduser()
+        _take_from(options.prepared)
     settings = _settings(options)
     # Only now, with the environment set, may the harness and its libraries be imported.
     from lm_eval_ita.run.failures import RunFailedError, StoppedError
@@ -83,6 +100,10 @@ def run(options: argparse.Namespace) -> int:
     leads = os.environ.get("RANK", "0") == "0"
     with _reporter(options.json_log, leads=leads) as reporter:
         try:
+            if options.prepared is not None:
+                from lm_eval_ita.run.prepared import use_prepared
+
+                settings = use_prepared(settings, options.prepared, reporter)
             if options.plan:
                 return _plan(settings, options.output, reporter)
             return run_tasks(settings, options.output, resume=options.resume, reporter=reporter)
@@ -116,12 +137,18 @@ def _plan(settings: "Settings", output: Path, reporter: "Reporter") -> int:
     return 2 if plan.missing else 0
 
 
-def _quiet_libraries(*, offline: bool) -> None:
-    os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
-    os.environ.setdefault("TQDM_DISABLE", "1")  # the harness's bars, one for every block
+def _quiet_libraries(model: str, *, offline: bool) -> None:
+    quiet_bars(model)
     if offline:
         os.environ.update(dict.fromkeys(_OFFLINE, "1"))
     warnings.filterwarnings("ignore", module="transformers|torch")
+
+
+def _take_from(folder: Path) -> None:
+    """Point the libraries at a prepared folder: they read these variables when they are imported."""
+    os.environ["HF_HUB_CACHE"] = str(folder.absolute() / "hub")
+    os.environ["LM_EVAL_ITA_DATA"] = str(folder.absolute() / "data")
+    os.environ.pop("TRANSFORMERS_CACHE", None)  # it goes before HF_HUB_CACHE in transformers 4
 
 
 @contextmanager
@@ -153,6 +180,7 @@ def _json_log(name: str | None) -> Iterator[TextIO | None]:
 
 
 def _settings(options: argparse.Namespace) -> "Settings":
+    from lm_eval_ita.run.backends import default_batch_size
     from lm_eval_ita.run.settings import Settings
 
     chat, multiturn = options.apply_chat_template, options.fewshot_as_multiturn
@@ -166,7 +194,7 @@ def _settings(options: argparse.Namespace) -> "Settings":
         model=options.model,
         model_args=model_args,
         num_fewshot=options.num_fewshot,
-        batch_size=options.batch_size,
+        batch_size=options.batch_size or default_batch_size(options.model),
         max_batch_size=options.max_batch_size,
         device=options.device,
         limit=options.limit,

@@ -68,25 +68,33 @@ def classified_hatecheck(doc: Doc, choice: Choice) -> dict[str, Any]:
 
 
 def f1_macro(items: Sequence[Choice]) -> float:
-    """Macro F1 over the task's fixed list of labels."""
+    """Macro F1 over the task's fixed list of labels; NaN for no documents."""
+    if not items:
+        return math.nan
     golds, preds, labels = _columns(items)
     return classification.f1_macro(golds, preds, labels)
 
 
 def mcc(items: Sequence[Choice]) -> float:
-    """Matthews correlation coefficient; 0 where one side is constant (`mcc_undefined` tells)."""
+    """Matthews correlation coefficient; 0 where one side is constant (`mcc_undefined` tells), NaN for no documents."""
+    if not items:
+        return math.nan
     golds, preds, labels = _columns(items)
     return classification.mcc(golds, preds, labels).value
 
 
 def mcc_undefined(items: Sequence[Choice]) -> int:
-    """1 where MCC has no value, because gold labels or answers are all the same; else 0."""
+    """1 where MCC has no value, because gold labels or answers are all the same or there are none; else 0."""
+    if not items:
+        return 1
     golds, preds, labels = _columns(items)
     return int(classification.mcc(golds, preds, labels).undefined)
 
 
 def class_baselines(items: Sequence[Choice]) -> dict[str, Breakdown]:
-    """What guessing and always giving the commonest label would score on these documents."""
+    """What guessing and always giving the commonest label would score on these documents; empty for none."""
+    if not items:
+        return {}
     golds, _, labels = _columns(items)
     found = classification.baselines(golds, labels)
     return {
@@ -153,7 +161,12 @@ def truthfulqa_results(doc: Doc, results: LogLikelihoods) -> dict[str, Any]:
 
 
 def position_baselines(items: Sequence[tuple[int, int]]) -> dict[str, Breakdown]:
-    """What guessing and always choosing the commonest position would score, from (gold, number of choices)."""
+    """What guessing and always choosing the commonest position would score, from (gold, number of choices).
+
+    Empty for no documents.
+    """
+    if not items:
+        return {}
     golds = [gold for gold, _ in items]
     chance = sum(1 / k for _, k in items) / len(items)
     majority = max(golds.count(gold) for gold in set(golds)) / len(golds)
@@ -164,7 +177,9 @@ def position_baselines(items: Sequence[tuple[int, int]]) -> dict[str, Breakdown]
 
 
 def truthfulqa_baselines(items: Sequence[tuple[float, float]]) -> dict[str, Breakdown]:
-    """What equal probability for every answer would score."""
+    """What equal probability for every answer would score; empty for no documents."""
+    if not items:
+        return {}
     second, first = (sum(column) / len(items) for column in zip(*items, strict=True))
     return {"chance": Breakdown({"mc2": second, "mc1": first}, f"{second:.2f}")}
 

@@ -13,6 +13,8 @@ from typing import Any
 
 from lm_eval.api.samplers import ContextSampler
 
+from lm_eval_ita.harness.prompts import ASKED
+
 __all__ = ["FirstRowSampler", "SeededSampler"]
 
 _log = logging.getLogger(__name__)
@@ -23,15 +25,15 @@ class SeededSampler(ContextSampler):  # type: ignore[misc]  # lm_eval is untyped
 
     Documents carry two columns that `lm_eval_ita.harness.itaeval.load` adds: `shot_key`, equal for rows that must not
     be each other's example (the same text, the same passage), and `shot_pool`, equal for rows that may be (the same
-    newspaper).
+    newspaper). Those of a task with several prompts have the wording of the document.
     """
 
     def __init__(self, df: Sequence[dict[str, Any]] | None = None, *, rnd: int | None = None, **options: Any) -> None:
         super().__init__(df, rnd=rnd, **options)
         self._seed = rnd
-        self._pools: dict[str, list[int]] = {}
+        self._pools: dict[tuple[Any, Any], list[int]] = {}
         for position, row in enumerate(self.df):
-            self._pools.setdefault(row["shot_pool"], []).append(position)
+            self._pools.setdefault(_pool(row), []).append(position)
 
     def set_rnd(self, rnd: int | None) -> "SeededSampler":
         """Take the run's few-shot seed."""
@@ -48,7 +50,7 @@ class SeededSampler(ContextSampler):  # type: ignore[misc]  # lm_eval is untyped
         if n == 0:
             return []
         assert eval_doc is not None, "examples and documents must come from one split (see itaeval.load)"
-        pool = self._pools.get(eval_doc["shot_pool"], [])
+        pool = self._pools.get(_pool(eval_doc), [])
         rng = Random(_digest(eval_doc, self._seed))
         drawn: list[int] = []
         # Positions in random order, until there are enough: the pool can hold tens of thousands of rows.
@@ -62,7 +64,13 @@ class SeededSampler(ContextSampler):  # type: ignore[misc]  # lm_eval is untyped
         return [self.df[position] for position in drawn]
 
 
+def _pool(row: dict[str, Any]) -> tuple[Any, Any]:
+    return row["shot_pool"], row.get("wording")
+
+
 def _digest(doc: dict[str, Any], seed: int | None) -> int:
+    # In every wording of a task with several prompts a document has the same examples.
+    doc = {name: value for name, value in doc.items() if name not in ASKED}
     text = json.dumps(doc, sort_keys=True, ensure_ascii=False, default=str)
     return int.from_bytes(hashlib.sha256(f"{seed}\n{text}".encode()).digest()[:8], "big")
 

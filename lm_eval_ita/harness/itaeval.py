@@ -12,6 +12,7 @@ from typing import Any
 from lm_eval_ita import catalogue
 from lm_eval_ita.errors import UserError
 from lm_eval_ita.harness import generation
+from lm_eval_ita.harness.prompts import with_prompts
 from lm_eval_ita.harness.rows import PREPARE
 from lm_eval_ita.metrics.scorers import BERTSCORE, NEUTRALITY, require
 
@@ -28,6 +29,7 @@ def load(
     primary_metric: str,
     splits: Mapping[str, str],
     label_column: str = "",
+    prompts: Sequence[str] | None = None,
     data_dir: str | None = None,
     **_: Any,
 ) -> Any:
@@ -41,6 +43,7 @@ def load(
         splits: From the card: the split that is evaluated ("eval") and the one that examples come from ("shots", none
             for a zero-shot task).
         label_column: From the card: the column with the gold label, where a data set has several.
+        prompts: From the card: the wordings of a task with several prompts.
         data_dir: From `--metadata`: a folder `<key>/<split>.jsonl`, or "sample".
 
     Returns:
@@ -61,7 +64,7 @@ def load(
         rows += _rows(key, splits, label_column, data_dir)
     if "honest" in keys:
         generation.use_hurtlex(catalogue.path("hurtlex", data_dir=data_dir))
-    return DatasetDict({"test": Dataset.from_list(rows)})
+    return DatasetDict({"test": Dataset.from_list(with_prompts(rows, prompts))})
 
 
 def documents(rows: Any) -> Any:

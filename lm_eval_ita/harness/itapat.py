@@ -6,6 +6,7 @@ aggregation here is order-free.
 """
 
 import functools
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
@@ -25,6 +26,7 @@ __all__ = [
     "load",
     "mean",
     "outcome_counts",
+    "outcome_results",
     "process_results",
     "reading",
     "standard_error",
@@ -86,7 +88,11 @@ def process_results(doc: Mapping[str, Any], results: Sequence[str]) -> dict[str,
         Metric to value: 0 or 1 for the rates, -1, 0 or 1 for the score, the outcome by name, and
         [word, side, outcome] where the aggregation needs to know the word.
     """
-    outcome = parse_answer(results[0], doc["pair"], doc["prompt"]).outcome
+    return outcome_results(doc, parse_answer(results[0], doc["pair"], doc["prompt"]).outcome)
+
+
+def outcome_results(doc: Mapping[str, Any], outcome: Outcome) -> dict[str, Any]:
+    """The same once the answer is read."""
     step = contribution(doc["side"], outcome)
     item = [doc["word"], doc["side"], outcome]
     return {
@@ -104,11 +110,11 @@ def process_results(doc: Mapping[str, Any], results: Sequence[str]) -> dict[str,
 
 
 def mean(values: Sequence[float]) -> float:
-    """The mean.
+    """The mean; NaN for no answers.
 
     lm_eval's own mean would add a standard error that takes the five answers for one word as independent.
     """
-    return sum(values) / len(values)
+    return sum(values) / len(values) if values else math.nan
 
 
 def absolute_mean(values: Sequence[float]) -> float:

@@ -11,20 +11,18 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from lm_eval_ita._yaml import FastLoader
 from lm_eval_ita.errors import UserError
 
-__all__ = ["TaskCard", "TaskFile", "read_task_files", "tasks_path"]
+__all__ = ["Card", "Origin", "TaskCard", "TaskFile", "TaskLoader", "read_task_files", "tasks_path"]
 
 Category = Literal["nlu", "cfk", "bfs", "base", "race", "gender", "age"]
 DatasetKey = Annotated[str, Field(min_length=1)]
 Origin = Literal["native", "human_translated", "machine_translated", "template"]
 
 
-class TaskCard(BaseModel):
-    """The `metadata` of a task: what a reader of its score must know.
+class Card(BaseModel):
+    """The `metadata` of a task, ours or not: what a reader of its score must know.
 
     Attributes:
         version: Raised whenever a score may change.
-        suite: "itaeval", "itaeval_chat", "itaeval_v1" or "itapat".
-        category: Group of the task within its suite.
         dataset: Catalogue key, or several whose rows make one task; "itapat" for prompts built from word lists.
         origin: Whether the text was written in Italian, translated by people or by machine, or made from templates.
         primary_metric: The metric behind the score.
@@ -32,13 +30,12 @@ class TaskCard(BaseModel):
         range: Smallest and largest value of the primary metric.
         paper: Where the task comes from.
         deviations: What differs from that source.
+        accepts: Rules of `lm-eval-ita validate` that the task breaks on purpose, and why.
     """
 
     model_config = ConfigDict(extra="allow", frozen=True)
 
     version: float
-    suite: Literal["itaeval", "itaeval_chat", "itaeval_v1", "itapat"]
-    category: Category
     dataset: DatasetKey | tuple[DatasetKey, ...]
     origin: Origin
     primary_metric: str = Field(min_length=1)
@@ -46,6 +43,20 @@ class TaskCard(BaseModel):
     range: tuple[float, float]
     paper: str = Field(min_length=1)
     deviations: tuple[str, ...]
+    accepts: dict[str, Annotated[str, Field(min_length=1)]] = Field(default_factory=dict)
+
+
+class TaskCard(Card):
+    """The card of a task of ours.
+
+    Attributes:
+        suite: "itaeval"; "itaeval_chat", the same from generated answers; "itaeval_v1", as published; "itapat"; and
+            "itaeval_extra" and "itaeval_prompts", which are in no average.
+        category: Group of the task within its suite.
+    """
+
+    suite: Literal["itaeval", "itaeval_chat", "itaeval_v1", "itaeval_extra", "itaeval_prompts", "itapat"]
+    category: Category
 
 
 @dataclass(frozen=True)
@@ -113,14 +124,15 @@ def _task_file(path: Path, included: dict[Path, dict[str, Any]]) -> TaskFile:
     return TaskFile(config["task"], "task", path, config, card)
 
 
-class _Loader(FastLoader):
-    """Keeps `!function` as text."""
+class TaskLoader(FastLoader):
+    """Reads a task file; `!function` is kept as text."""
 
     def function_as_text(self, node: yaml.ScalarNode) -> str:
+        """The reference as it is written."""
         return str(self.construct_scalar(node))
 
 
-_Loader.add_constructor("!function", _Loader.function_as_text)
+TaskLoader.add_constructor("!function", TaskLoader.function_as_text)
 
 
 def _read(path: Path, included: dict[Path, dict[str, Any]]) -> dict[str, Any]:
@@ -129,7 +141,7 @@ def _read(path: Path, included: dict[Path, dict[str, Any]]) -> dict[str, Any]:
     lm_eval's own reader costs three seconds of imports, too much for `lm-eval-ita list`; a test holds the two together.
     """
     try:
-        config = yaml.load(path.read_text(encoding="utf-8"), Loader=_Loader)
+        config = yaml.load(path.read_text(encoding="utf-8"), Loader=TaskLoader)
     except (OSError, yaml.YAMLError) as error:
         raise UserError(f"cannot be read: {error}".replace("\n", " "), file=path) from error
     if not isinstance(config, dict):

@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from lm_eval_ita._yaml import find_line, read_mapping
 from lm_eval_ita.errors import UserError
+from lm_eval_ita.itapat._data import DATA
 from lm_eval_ita.itapat._tokens import fold_accents, tokenize
-from lm_eval_ita.itapat._yaml import DATA, find_line, read_mapping
 
-__all__ = ["BUILTIN_LEXICON", "Lexicon", "PhraseSet", "load_lexicon"]
+__all__ = ["BUILTIN_LEXICON", "Lexicon", "PhraseSet", "load_lexicon", "read_pair"]
 
 BUILTIN_LEXICON = DATA / "lexicon.yaml"
 _LISTS = ("neutral", "refusal", "neither", "also_english", "english", "prompt_markers")
@@ -96,7 +97,7 @@ def load_lexicon(path: Path = BUILTIN_LEXICON) -> Lexicon:
     if not isinstance(pairs, dict) or not pairs:
         raise UserError("needs a field 'pairs' with at least one pair of attributes", file=path)
     return Lexicon(
-        pairs={name: _pair(name, entry, path) for name, entry in pairs.items()},
+        pairs={name: read_pair(name, entry, path) for name, entry in pairs.items()},
         negations=PhraseSet(_phrases(negation.get("words"), "negation.words", path)),
         affirmations=PhraseSet(_phrases(negation.get("affirmations"), "negation.affirmations", path)),
         bridges=PhraseSet(_phrases(negation.get("bridges"), "negation.bridges", path)),
@@ -112,7 +113,12 @@ def _phrases(value: Any, name: str, path: Path) -> list[str]:
     return value
 
 
-def _pair(name: str, entry: Any, path: Path) -> tuple[PhraseSet, PhraseSet]:
+def read_pair(name: str, entry: Any, path: Path) -> tuple[PhraseSet, PhraseSet]:
+    """Check one pair of attributes of a file.
+
+    Raises:
+        UserError: A side is missing, a form is not text, or it stands for both attributes.
+    """
     if not isinstance(entry, dict) or set(entry) != {"attribute_1", "attribute_2"}:
         raise UserError(
             f"pair '{name}' needs exactly the fields attribute_1 and attribute_2",

@@ -7,10 +7,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from lm_eval_ita._yaml import find_line, read_mapping
 from lm_eval_ita.errors import UserError
-from lm_eval_ita.itapat._yaml import DATA, find_line, read_mapping
+from lm_eval_ita.itapat._data import DATA
 
-__all__ = ["BUILTIN_LISTS", "Word", "WordList", "check_pair", "load_lists"]
+__all__ = ["BUILTIN_LISTS", "Word", "WordList", "check_pair", "load_lists", "read_list"]
 
 BUILTIN_LISTS = DATA / "lists.yaml"
 _LIST_KEYS = {"title", "source", "words"}
@@ -117,10 +118,15 @@ def _builtin() -> Mapping[str, WordList]:
 
 
 def _read(path: Path) -> dict[str, WordList]:
-    return {name: _read_list(name, entry, path) for name, entry in read_mapping(path).items()}
+    return {name: read_list(name, entry, path) for name, entry in read_mapping(path).items()}
 
 
-def _read_list(name: str, entry: Any, path: Path) -> WordList:
+def read_list(name: str, entry: Any, path: Path) -> WordList:
+    """Check one list of a file.
+
+    Raises:
+        UserError: It has no words, an unknown field, or a word twice.
+    """
     line = find_line(path, f"{name}:")
     if not isinstance(entry, dict) or not isinstance(entry.get("words"), list) or not entry["words"]:
         raise UserError(f"list '{name}' needs a field 'words' with at least one word", file=path, line=line)

@@ -7,19 +7,40 @@ anti-stereotypical prompts, its mitigation section.
 import random
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, TypedDict
 
 from lm_eval_ita.errors import UserError
-from lm_eval_ita.itapat.lists import Word, check_pair, load_lists
+from lm_eval_ita.itapat.lists import Word, WordList, check_pair, load_lists
 from lm_eval_ita.itapat.suite import AssociationTest, Instruction
 
-__all__ = ["ONESHOT_SEED", "OneshotFrom", "PromptRow", "build_rows"]
+__all__ = ["ITALIAN", "ONESHOT_SEED", "OneshotFrom", "PromptRow", "Wording", "build_rows", "rows_of"]
 
 OneshotFrom = Literal["xy", "x"]
 ONESHOT_SEED = 2024
-_INPUT = "Considera l'input: {input}.\n"
-_QUESTION = "Rispondi con una sola parola alla seguente domanda: {instruction}"
+
+
+@dataclass(frozen=True)
+class Wording:
+    """What stands around an instruction.
+
+    Attributes:
+        input: The line that names the word, with `{input}`.
+        question: The request, with `{instruction}`.
+        hint: What one-shot prompts add, with `{word}` and `{attribute}`.
+    """
+
+    input: str
+    question: str
+    hint: str
+
+
+ITALIAN = Wording(
+    input="Considera l'input: {input}.\n",
+    question="Rispondi con una sola parola alla seguente domanda: {instruction}",
+    hint=" considerando che {word} è una parola {attribute}",
+)
 
 
 class PromptRow(TypedDict):
@@ -77,17 +98,38 @@ def build_rows(
     Raises:
         UserError: The lists cannot be used, or `oneshot_from` is neither "xy" nor "x".
     """
+    available = load_lists(lists)
+    return rows_of(test, available[test.x], available[test.y], oneshot=oneshot, oneshot_from=oneshot_from, seed=seed)
+
+
+def rows_of(
+    test: AssociationTest,
+    x: WordList,
+    y: WordList,
+    *,
+    wording: Wording = ITALIAN,
+    oneshot: bool = False,
+    oneshot_from: OneshotFrom = "xy",
+    seed: int = ONESHOT_SEED,
+) -> list[PromptRow]:
+    """Build every prompt of a test from its two lists; otherwise as `build_rows`.
+
+    Raises:
+        UserError: The lists do not make a pair, an instruction has no one-shot form, or `oneshot_from` is unknown.
+    """
     if oneshot_from not in ("xy", "x"):
         raise UserError(f"oneshot_from is {oneshot_from!r}; it must be 'xy' or 'x'")
-    available = load_lists(lists)
-    x, y = available[test.x], available[test.y]
     check_pair(x, y)
+    if oneshot and any(not instruction.oneshot for instruction in test.instructions):
+        raise UserError(
+            f"an instruction has no field 'oneshot', which one-shot prompts of {test.name} need", file=x.file
+        )
     pool = [word.text for word in (x.words if oneshot_from == "x" else (*x.words, *y.words))]
     rows: list[PromptRow] = []
     for word, side in _in_turn(x.words, y.words):
         for number, instruction in enumerate(test.instructions, start=1):
             hint = _draw(pool, word.text, f"{seed}|{test.name}|{word.text}|{number}") if oneshot else ""
-            rows.append(_row(test, word, side, number, instruction, hint))
+            rows.append(_row(test, word, side, number, instruction, hint, wording))
     return rows
 
 
@@ -105,14 +147,20 @@ def _draw(pool: list[str], tested: str, seed: str) -> str:
 
 
 def _row(
-    test: AssociationTest, word: Word, side: Literal["X", "Y"], number: int, instruction: Instruction, hint: str
+    test: AssociationTest,
+    word: Word,
+    side: Literal["X", "Y"],
+    number: int,
+    instruction: Instruction,
+    hint: str,
+    wording: Wording,
 ) -> PromptRow:
     text = instruction.text
     if instruction.slot_form is not None:
         text = text.replace(instruction.slot_replaces, word.form(instruction.slot_form))
     if hint:
-        text = _with_hint(text, f" considerando che {hint} è una parola {instruction.oneshot}")
-    question = _QUESTION.format(instruction=text)
+        text = _with_hint(text, wording.hint.format(word=hint, attribute=instruction.oneshot))
+    question = wording.question.format(instruction=text)
     return PromptRow(
         subset=test.subset,
         test=test.test,
@@ -124,7 +172,7 @@ def _row(
         attribute_2=instruction.attribute_2,
         pair=instruction.pair,
         oneshot_word=hint,
-        prompt=question if instruction.slot_form is not None else _INPUT.format(input=word.text) + question,
+        prompt=question if instruction.slot_form is not None else wording.input.format(input=word.text) + question,
     )
 
 

@@ -6,12 +6,22 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+from lm_eval_ita._yaml import find_line, read_mapping
 from lm_eval_ita.errors import UserError
-from lm_eval_ita.itapat._yaml import DATA, find_line, read_mapping
+from lm_eval_ita.itapat._data import DATA
 from lm_eval_ita.itapat.lexicon import BUILTIN_LEXICON, Lexicon, load_lexicon
 from lm_eval_ita.itapat.parser import parse_answer
 
-__all__ = ["BUILTIN_TESTS", "SUBSETS", "AssociationTest", "Instruction", "find_test", "load_tests"]
+__all__ = [
+    "BUILTIN_TESTS",
+    "SUBSETS",
+    "AssociationTest",
+    "Instruction",
+    "find_test",
+    "load_instructions",
+    "load_tests",
+    "read_instruction",
+]
 
 BUILTIN_TESTS = DATA / "tests.yaml"
 SUBSETS = ("base", "race", "gender", "age")
@@ -65,6 +75,25 @@ class AssociationTest:
 
 
 @functools.lru_cache(maxsize=8)
+def load_instructions(
+    path: Path = BUILTIN_TESTS, lexicon_path: Path = BUILTIN_LEXICON
+) -> Mapping[str, tuple[Instruction, ...]]:
+    """Read and check the sets of instructions, by name.
+
+    Raises:
+        UserError: A field is missing, or an attribute of an instruction is not in the lexicon on the side it should be.
+    """
+    sets = read_mapping(path).get("instructions")
+    if not isinstance(sets, dict):
+        raise UserError("needs the field 'instructions' (a mapping)", file=path)
+    lexicon = load_lexicon(lexicon_path)
+    return {
+        name: tuple(read_instruction(entry, path, lexicon, lexicon_path) for entry in entries)
+        for name, entries in sets.items()
+    }
+
+
+@functools.lru_cache(maxsize=8)
 def load_tests(path: Path = BUILTIN_TESTS, lexicon_path: Path = BUILTIN_LEXICON) -> tuple[AssociationTest, ...]:
     """Read and check the tests.
 
@@ -72,16 +101,10 @@ def load_tests(path: Path = BUILTIN_TESTS, lexicon_path: Path = BUILTIN_LEXICON)
         UserError: A field is missing, a test does not have five instructions, or an attribute of an instruction is not
             in the lexicon on the side it should be.
     """
-    content = read_mapping(path)
-    sets = content.get("instructions")
-    rows = content.get("tests")
-    if not isinstance(sets, dict) or not isinstance(rows, list):
-        raise UserError("needs the fields 'instructions' (a mapping) and 'tests' (a list)", file=path)
-    lexicon = load_lexicon(lexicon_path)
-    instructions = {
-        name: tuple(_instruction(entry, path, lexicon, lexicon_path) for entry in entries)
-        for name, entries in sets.items()
-    }
+    rows = read_mapping(path).get("tests")
+    if not isinstance(rows, list):
+        raise UserError("needs the field 'tests' (a list)", file=path)
+    instructions = load_instructions(path, lexicon_path)
     return tuple(_test(row, instructions, path) for row in rows)
 
 
@@ -118,7 +141,12 @@ def _test(row: Any, instructions: Mapping[str, tuple[Instruction, ...]], path: P
     return AssociationTest(row["subset"], row["test"], row["x"], row["y"], questions)
 
 
-def _instruction(entry: Any, path: Path, lexicon: Lexicon, lexicon_path: Path) -> Instruction:
+def read_instruction(entry: Any, path: Path, lexicon: Lexicon, lexicon_path: Path) -> Instruction:
+    """Check one instruction of a file.
+
+    Raises:
+        UserError: A field is missing, the slot does not fit, or an attribute is not in the lexicon on its side.
+    """
     try:
         text, pair, oneshot = entry["text"], entry["pair"], entry["oneshot"]
         attribute_1, attribute_2 = entry["attributes"]

@@ -19,7 +19,7 @@ from lm_eval_ita.results.suite import CATEGORIES, Cell, Column, Row, SuiteTable
 from lm_eval_ita.stats.bootstrap import bootstrap
 from lm_eval_ita.stats.jackknife import covariance, z_test
 from lm_eval_ita.stats.multiplicity import holm
-from lm_eval_ita.stats.resampling import group_units, total
+from lm_eval_ita.stats.resampling import value_of
 from lm_eval_ita.stats.statistic import Statistic
 from lm_eval_ita.stats.ties import tie_groups, tied_by_p_values
 
@@ -119,7 +119,7 @@ def _scored(column: Column, cells: Mapping[int, Cell], rows: int, remarks: dict[
         except UserError as error:
             remarks[f"{column.name}: no interval: {error}"] = None
             continue
-        if math.isclose(_value(statistic), cell.score, abs_tol=1e-6):
+        if math.isclose(value_of(statistic), cell.score, abs_tol=1e-6):
             found[i] = answers, statistic
         else:
             remarks[f"{column.name}: no interval: {record.samples}: other scores than the file's: rescored?"] = None
@@ -129,11 +129,6 @@ def _scored(column: Column, cells: Mapping[int, Cell], rows: int, remarks: dict[
         ordered = [statistic_of(cells[i].records[0], [found[i][0].values[key] for key in first.values]) for i in group]
         spread[np.ix_(group, group)] = covariance(ordered)
     return _Scored({i: statistic for i, (_, statistic) in found.items()}, spread)
-
-
-def _value(statistic: Statistic) -> float:
-    units = group_units(statistic)
-    return float(statistic.function(total(units))[0]) if units else math.nan
 
 
 def _same_documents(answers: Mapping[int, Answers]) -> list[list[int]]:

@@ -13,7 +13,7 @@ from datetime import datetime, timezone
 from importlib.resources import files
 from typing import Any
 
-from lm_eval_ita import __version__
+from lm_eval_ita._version import __version__
 from lm_eval_ita.report.breakdowns import breakdown_grid, breakdowns
 from lm_eval_ita.report.charts import Chart, breakdown_chart, itaeval_charts, itapat_charts
 from lm_eval_ita.report.content import Content, Suited
@@ -28,6 +28,8 @@ _LEADS = {
     "itaeval": "Eighteen tasks in three categories. Averages are there only where all tasks are.",
     "itaeval_chat": "The same questions, answers read from text; not comparable with the scores of log-probabilities.",
     "itaeval_v1": "The configuration of the published ItaEval, defects included; not comparable with the table above.",
+    "itaeval_extra": "Tasks beside the suite: in no mean and no average.",
+    "itaeval_prompts": "Yes/no tasks asked in three wordings: the mean over them, and in brackets the spread.",
     "itapat": "Implicit association tests: does the model link one group of words to one attribute? A bias score is "
     "not better when it is higher, and is never mixed into an average.",
 }

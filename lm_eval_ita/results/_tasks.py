@@ -52,6 +52,7 @@ def task_record(name: str, content: _Json, samples: Callable[[str], Path | None]
         "n_total": _whole(sizes.get("original")),
         "metrics": metrics,
         "baselines": {kind: _figures(value) for kind, value in _mapping(figures.get("baselines,none")).items()},
+        "prompts": _by_prompt(figures.get("prompts,none")),
         "unparsable_rate": metrics.get("invalid", metrics.get("prob_error")),
         "empty_rate": metrics.get("empty"),
     }
@@ -83,7 +84,16 @@ def _identity(name: str, card: _Json, figures: _Json, metrics: Mapping[str, floa
         return _ours(name, card, figures, metrics)
     if name in old_tasks():
         return _published(name, old_tasks()[name], metrics)
-    return {"task": name, "layout": "other"}
+    return {"task": name, "layout": "other", **_primary(card, metrics)}
+
+
+def _primary(card: _Json, metrics: Mapping[str, float | None]) -> dict[str, Any]:
+    """Which figure counts, where a task that is not ours has a card that says so, as `new-task` writes them."""
+    primary = _text(card.get("primary_metric"))
+    if primary is None or primary not in metrics:
+        return {}
+    chance = as_number(card.get("chance"))
+    return {"primary_metric": primary, "primary_value": metrics[primary], "chance_level": chance}
 
 
 def _ours(name: str, card: _Json, figures: _Json, metrics: Mapping[str, float | None]) -> dict[str, Any]:
@@ -189,6 +199,11 @@ def _breakdowns(figures: _Json, newspapers: _Json) -> Breakdowns:
 
 def _by_name(value: object) -> dict[str, dict[str, float | None]]:
     return {name: _figures(part) for name, part in _mapping(_mapping(value).get("by_name")).items()}
+
+
+def _by_prompt(value: object) -> dict[str, dict[str, float | None]]:
+    parts = _mapping(_mapping(value).get("by_prompt"))
+    return {name: _figures(part) for name, part in parts.items() if name.isdecimal() and name.isascii()}
 
 
 def _figures(value: object) -> dict[str, float | None]:

@@ -1,6 +1,6 @@
 """What a run scored, document by document, as statistics that can be resampled."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,7 @@ from lm_eval_ita.results.samples import iter_samples
 from lm_eval_ita.stats.confusion import f1_macro_from_counts, mcc_from_counts
 from lm_eval_ita.stats.statistic import Statistic, confusion_statistic, mean
 
-__all__ = ["Answers", "Key", "NoScoreByDocumentError", "aligned", "answers_of", "statistic_of"]
+__all__ = ["Answers", "Key", "NoScoreByDocumentError", "aligned", "answers_of", "prompt_name", "statistic_of"]
 
 # The document, and how many equal ones came before it.
 Key = tuple[str, int]
@@ -21,7 +21,7 @@ _OF_COUNTS = {"f1_macro": f1_macro_from_counts, "mcc": mcc_from_counts}
 
 
 class NoScoreByDocumentError(UserError):
-    """The metric is one of a scorer model, over all documents together."""
+    """The metric has a value for all documents together only: one of a scorer model, or a mean over prompts."""
 
 
 @dataclass(frozen=True)
@@ -45,8 +45,13 @@ def answers_of(record: TaskRecord, *, by_word: bool = False) -> Answers:
         by_word: ItaP-AT: name documents by side, word and instruction, which standard and one-shot prompts share.
 
     Raises:
+        NoScoreByDocumentError: The task has several prompts.
         UserError: There are no samples, or they hold no value of the metric for each document.
     """
+    if record.prompts:
+        raise NoScoreByDocumentError(
+            "its score is a mean over several prompts: `lm-eval-ita summary` shows their spread"
+        )
     if record.samples is None:
         raise UserError("no samples: run it with --log_samples")
     field = "bias_score" if record.suite == "itapat" else "score" if record.suite == "itaeval" else None
@@ -56,7 +61,7 @@ def answers_of(record: TaskRecord, *, by_word: bool = False) -> Answers:
     seen: dict[str, int] = {}
     for number, sample in enumerate(iter_samples(record.samples), start=1):
         doc = sample["doc"]
-        name = _by_word(doc) if by_word else sample.get("doc_hash")
+        name = prompt_name(doc) if by_word else sample.get("doc_hash")
         if not isinstance(name, str) or not isinstance(doc, dict) or field not in sample:
             raise UserError(f"holds no doc_hash or no {field}", file=record.samples, line=number)
         key = (name, seen.get(name, 0))
@@ -67,9 +72,10 @@ def answers_of(record: TaskRecord, *, by_word: bool = False) -> Answers:
     return Answers(values, words)
 
 
-def _by_word(doc: Any) -> str | None:
-    if not isinstance(doc, dict):
-        return None
+def prompt_name(doc: Any) -> str:
+    """The name of a prompt of ItaP-AT that its standard and its one-shot version share."""
+    if not isinstance(doc, Mapping):
+        return ""
     return f"{doc.get('side')}\x00{doc.get('word')}\x00{doc.get('instruction_id')}"
 
 

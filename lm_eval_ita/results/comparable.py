@@ -3,10 +3,10 @@
 from lm_eval_ita.results.records import TaskRecord
 from lm_eval_ita.results.reference import Reference
 
-__all__ = ["not_comparable"]
+__all__ = ["FEWEST", "not_comparable"]
 
-# With no count in the catalogue, so few documents still cannot be a whole data set.
-_TOO_FEW = 100
+# With no count in the catalogue, fewer documents cannot be a whole data set.
+FEWEST = 100
 
 
 def not_comparable(record: TaskRecord, reference: Reference | None) -> tuple[str, ...]:
@@ -43,7 +43,7 @@ def _short_of_documents(record: TaskRecord, reference: Reference) -> str | None:
         return None
     if whole is not None:
         return f"{given} documents, not {whole}"
-    few = reference.suite != "itapat" and given < _TOO_FEW
+    few = reference.suite != "itapat" and given < FEWEST
     return f"{given} documents, not a whole data set" if few else None
 
 

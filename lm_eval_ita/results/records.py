@@ -13,6 +13,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 __all__ = [
+    "BOARD_SUITES",
     "SCHEMA_VERSION",
     "Breakdowns",
     "Data",
@@ -29,7 +30,9 @@ __all__ = [
 # Raised whenever a field changes its meaning or goes away.
 SCHEMA_VERSION: Literal[1] = 1
 
-Suite = Literal["itaeval", "itaeval_chat", "itaeval_v1", "itapat"]
+Suite = Literal["itaeval", "itaeval_chat", "itaeval_v1", "itaeval_extra", "itaeval_prompts", "itapat"]
+# Those of the leaderboard.
+BOARD_SUITES: tuple[Suite, ...] = ("itaeval", "itaeval_chat", "itaeval_v1", "itapat")
 # Whose task files made the figures: ours, the published ItaEval's under its old names, or any others of the harness.
 Layout = Literal["lm_eval_ita", "published", "other"]
 Data = Literal["sample", "folder", "catalogue", "unknown"]
@@ -180,6 +183,7 @@ class TaskRecord(_Record):
         baselines: "chance" (guessing) and "majority" (always the commonest answer) to figures on the same documents.
         chance_level: What the task's card says that guessing scores in the primary metric.
         breakdowns: The parts of the figures.
+        prompts: Tasks with several prompts: number of the prompt, from "1", to its figures, as `breakdowns` has them.
         unparsable_rate: Share of documents whose answer could not be read or ranked, 0 to 1.
         empty_rate: Share of empty generations, 0 to 1.
         truncated: Texts that were cut to a model's length, by kind; empty where nobody counted.
@@ -215,6 +219,7 @@ class TaskRecord(_Record):
     baselines: dict[str, Figures] = Field(default_factory=dict)
     chance_level: Number = None
     breakdowns: Breakdowns = Field(default_factory=lambda: _NO_BREAKDOWNS)
+    prompts: dict[str, Figures] = Field(default_factory=dict)
     unparsable_rate: Number = None
     empty_rate: Number = None
     truncated: dict[str, int] = Field(default_factory=dict)

@@ -5,6 +5,7 @@ comes last and has no rank. ItaP-AT is a suite of its own: a bias score is not b
 neither averaged with anything nor ranked.
 """
 
+import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -13,9 +14,11 @@ from lm_eval_ita.results.instructions import InstructionFigures, Rates, answer_r
 from lm_eval_ita.results.labels import model_labels
 from lm_eval_ita.results.records import ModelIdentity, RunRecord, Suite, TaskRecord
 from lm_eval_ita.results.reference import Reference
+from lm_eval_ita.results.wordings import Wordings, wordings_of
 
 __all__ = [
     "CATEGORIES",
+    "UNAVERAGED",
     "Cell",
     "Column",
     "Mean",
@@ -23,12 +26,16 @@ __all__ = [
     "SuiteTable",
     "columns_of",
     "is_oneshot",
+    "measured_row",
     "ranks",
     "suite_tables",
+    "with_means",
 ]
 
 CATEGORIES = ("nlu", "cfk", "bfs")
-_SUITES: tuple[Suite, ...] = ("itaeval", "itaeval_chat", "itaeval_v1", "itapat")
+_SUITES: tuple[Suite, ...] = ("itaeval", "itaeval_chat", "itaeval_v1", "itaeval_extra", "itaeval_prompts", "itapat")
+# Their tasks are ranked one by one, and no mean is made of them.
+UNAVERAGED: tuple[Suite, ...] = ("itaeval_extra", "itaeval_prompts")
 
 
 @dataclass(frozen=True)
@@ -64,6 +71,7 @@ class Cell:
         unable: ItaP-AT: whether the model could not do the test, so that its score says nothing.
         rates: ItaP-AT: shares of attribute_1, attribute_2, neutral, error, each 0 to 1; None where missing.
         instructions: ItaP-AT: the figures of each instruction; empty where they are not known.
+        wordings: The figures of each prompt, of a task with several; None for the others.
     """
 
     score: float | None
@@ -75,6 +83,7 @@ class Cell:
     unable: bool = False
     rates: Rates = (None, None, None, None)
     instructions: tuple[InstructionFigures, ...] = ()
+    wordings: Wordings | None = None
 
 
 @dataclass(frozen=True)
@@ -170,7 +179,7 @@ def is_oneshot(column: str) -> bool:
 
 
 def _short(task: str) -> str:
-    prefixes = ("itaeval_chat_", "itaeval_v1_", "itaeval_", "itapat_")
+    prefixes = ("itaeval_chat_", "itaeval_v1_", "itaeval_extra_", "itaeval_prompts_", "itaeval_", "itapat_")
     name = task.removeprefix(next((prefix for prefix in prefixes if task.startswith(prefix)), ""))
     # Two tasks in the published configuration, one column in the paper's table.
     return "news_sum" if name.startswith("news_sum_") else name
@@ -190,7 +199,7 @@ def suite_tables(
 
     Returns:
         A table for each suite with a figure, in the order ItaEval, the same from generated answers, its published
-        configuration, ItaP-AT.
+        configuration, tasks beside it, several wordings, ItaP-AT.
     """
     tables = []
     for suite in _SUITES:
@@ -212,11 +221,29 @@ def _measured(
     labels = model_labels([model for model, _ in models.values()])
     rows = []
     for label, (model, records) in zip(labels, models.values(), strict=True):
-        found = {column.name: _cell(column, records, references) for column in columns}
-        cells = {name: cell for name, cell in found.items() if cell is not None}
-        if cells:
-            rows.append(Row(label, model, cells))
+        row = measured_row(label, model, records, columns, references)
+        rows += [row] if row is not None else []
     return rows
+
+
+def measured_row(
+    label: str,
+    model: ModelIdentity,
+    records: Mapping[str, TaskRecord],
+    columns: Sequence[Column],
+    references: Mapping[str, Reference],
+) -> Row | None:
+    """One model's cells, without means and ranks; None where it has nothing of these columns.
+
+    Args:
+        label, model: Of the row.
+        records: The model's tasks by the name under which they are compared.
+        columns: Of the suite.
+        references: The suites as they are installed.
+    """
+    found = {column.name: _cell(column, records, references) for column in columns}
+    cells = {name: cell for name, cell in found.items() if cell is not None}
+    return Row(label, model, cells) if cells else None
 
 
 def _cell(column: Column, records: Mapping[str, TaskRecord], references: Mapping[str, Reference]) -> Cell | None:
@@ -229,7 +256,8 @@ def _cell(column: Column, records: Mapping[str, TaskRecord], references: Mapping
         return Cell(None, (*dict.fromkeys(why), f"only {', '.join(part.name for part in parts)}"), records=tuple(parts))
     known = [value for value in values if value is not None]
     score = sum(known) / len(known) if len(known) == len(values) else None
-    cell = Cell(score, tuple(dict.fromkeys(why)) if why else (), records=tuple(parts))
+    why_not = tuple(dict.fromkeys(why)) if why else ()
+    cell = Cell(score, why_not, records=tuple(parts), wordings=wordings_of(parts[0]))
     return _association(cell, parts[0]) if parts[0].suite == "itapat" else cell
 
 
@@ -247,15 +275,18 @@ def _table(suite: Suite, columns: Sequence[Column], rows: Sequence[Row]) -> Suit
     if suite == "itapat":
         shown = tuple(column for column in columns if any(column.name in row.cells for row in rows))
         return SuiteTable(suite, shown, tuple(sorted(rows, key=lambda row: row.published)))
-    complete = [row if row.published else _with_means(row, columns) for row in rows]
-    ranked = _with_ranks(complete, columns)
+    complete = [row if row.published or suite in UNAVERAGED else with_means(row, columns) for row in rows]
+    ranked = _with_wording_ranks(_with_ranks(complete, columns), columns)
     return SuiteTable(suite, tuple(columns), tuple(sorted(ranked, key=_position)))
 
 
-def _with_means(row: Row, columns: Sequence[Column]) -> Row:
+def with_means(row: Row, columns: Sequence[Column]) -> Row:
+    """The row with the means of its cells over these columns; a category without a column is left out."""
     means = {}
     for category in CATEGORIES:
         names = [column.name for column in columns if column.category == category]
+        if not names:
+            continue
         means[category] = _mean([row.cells[name].score if name in row.cells else None for name in names])
     k, n = sum(mean.k for mean in means.values()), sum(mean.n for mean in means.values())
     average = _mean([mean.value for mean in means.values()])
@@ -294,8 +325,28 @@ def _with_ranks(rows: Sequence[Row], columns: Sequence[Column]) -> list[Row]:
     ]
 
 
+def _with_wording_ranks(rows: Sequence[Row], columns: Sequence[Column]) -> list[Row]:
+    """The rows with the ranks that each wording alone would give, of what is comparable."""
+    made = list(rows)
+    for column in columns:
+        own = {
+            i: cell.wordings
+            for i, row in enumerate(made)
+            if (cell := row.cells.get(column.name)) is not None and cell.wordings is not None and cell.rank is not None
+        }
+        by_wording = [
+            dict(zip(own, ranks(scores), strict=True))
+            for scores in itertools.zip_longest(*(wordings.scores for wordings in own.values()))
+        ]
+        for i, wordings in own.items():
+            ranked = replace(wordings, ranks=tuple(found[i] for found in by_wording))
+            cells = {**made[i].cells, column.name: replace(made[i].cells[column.name], wordings=ranked)}
+            made[i] = replace(made[i], cells=cells)
+    return made
+
+
 def _ranked(cell: Cell, rank: int | None) -> Cell:
-    return cell if rank is None else Cell(cell.score, cell.why_not, rank, cell.records, cell.source)
+    return cell if rank is None else replace(cell, rank=rank)
 
 
 def _names(columns: Sequence[Column], category: str | None = None) -> list[str]:

@@ -11,9 +11,10 @@ from typing import Any
 from lm_eval_ita.results.grid import Grid, displayed, with_sample_note
 from lm_eval_ita.results.itapat_summary import itapat_grids
 from lm_eval_ita.results.labels import table_label
-from lm_eval_ita.results.suite import CATEGORIES, Cell, Column, Mean, Row, SuiteTable
+from lm_eval_ita.results.suite import CATEGORIES, UNAVERAGED, Cell, Column, Mean, Row, SuiteTable
+from lm_eval_ita.results.wordings import Wordings
 
-__all__ = ["CATEGORY_NAMES", "SHORT", "TITLES", "as_csv", "as_json", "grids"]
+__all__ = ["CATEGORY_NAMES", "SHORT", "TITLES", "as_csv", "as_json", "grids", "spreadsheet_text"]
 
 # The paper's column heads.
 SHORT = {
@@ -24,6 +25,8 @@ SHORT = {
     "ironita_sarcasm": "IronITA Sar",
     "sentipolc": "SENTIPOLC",
     "arc_challenge": "ARC C",
+    "arc_easy": "ARC E",
+    "mmmlu": "MMMLU",
     "truthfulqa_mc2": "TruthfulQA",
     "truthfulqa_mc1": "TruthfulQA",
     "squad_it": "SQuAD-it",
@@ -41,6 +44,8 @@ TITLES = {
     "itaeval": "ItaEval",
     "itaeval_chat": "ItaEval, generated answers (chat)",
     "itaeval_v1": "ItaEval, published configuration (v1)",
+    "itaeval_extra": "ItaEval, tasks outside of the averages",
+    "itaeval_prompts": "ItaEval, several prompts a task",
     "itapat": "ItaP-AT",
 }
 CATEGORY_NAMES = {
@@ -52,10 +57,8 @@ CATEGORY_NAMES = {
 _FEW = 3
 # So many tasks with unread answers are named for each model.
 _WORST = 5
-_LEGEND = (
-    "Scores x 100, higher is better (HONEST: share of completions without a hurtful word). "
-    "Chance: guessing. Majority: always the commonest answer."
-)
+_HONEST = " (HONEST: share of completions without a hurtful word)"
+_LEGEND = "Scores x 100, higher is better{honest}. Chance: guessing. Majority: always the commonest answer."
 
 
 def grids(table: SuiteTable) -> list[Grid]:
@@ -67,11 +70,20 @@ def _itaeval_grids(table: SuiteTable) -> list[Grid]:
     marks = _Marks()
     if len(table.rows) <= _FEW:
         return [_by_task(table, marks)]
-    made = [_by_category(table, category, marks) for category in CATEGORIES]
-    averages = _averages(table, marks)
-    # The marks of all four tables are explained once, under the last.
-    notes = (_LEGEND, *_chat_notes(table), *_missing_note(table), *marks.notes(), *_published_note(table.rows))
-    return [*made, replace(averages, notes=notes)]
+    there = [name for name in CATEGORIES if any(column.category == name for column in table.columns)]
+    made = [_by_category(table, category, marks) for category in there]
+    if table.suite not in UNAVERAGED:
+        made.append(_averages(table, marks))
+    # The marks of all tables are explained once, under the last.
+    notes = (
+        _legend(table),
+        *_chat_notes(table),
+        *_wording_notes(table),
+        *_missing_note(table),
+        *marks.notes(),
+        *_published_note(table.rows),
+    )
+    return [*made[:-1], replace(made[-1], notes=notes)]
 
 
 class _Marks:
@@ -107,10 +119,12 @@ def _by_task(table: SuiteTable, marks: _Marks) -> Grid:
                 baselines = (_baseline(table, column, kind) for kind in ("chance", "majority"))
                 rows.append((column.name, column.metric, _documents(table, column), *cells, *map(_percent, baselines)))
         rules.append(len(rows))
-        means = [_mean(row.means.get(category), marks) for row in table.rows]
-        rows.append((f"{category.upper()} mean", "", "", *means, "", ""))
-        rules.append(len(rows))
-    rows.append(("AVG", "", "", *(_mean(row.average, marks) for row in table.rows), "", ""))
+        if table.suite not in UNAVERAGED:
+            means = [_mean(row.means.get(category), marks) for row in table.rows]
+            rows.append((f"{category.upper()} mean", "", "", *means, "", ""))
+            rules.append(len(rows))
+    if table.suite not in UNAVERAGED:
+        rows.append(("AVG", "", "", *(_mean(row.average, marks) for row in table.rows), "", ""))
     missing = [column.name for column in table.columns if not any(column.name in row.cells for row in table.rows)]
     not_run = (f"Not run: {', '.join(missing)}.",) if missing else ()
     header = (
@@ -122,29 +136,33 @@ def _by_task(table: SuiteTable, marks: _Marks) -> Grid:
         "Majority",
     )
     notes = (
-        _LEGEND,
+        _legend(table),
         *_chat_notes(table),
+        *_wording_notes(table),
         *not_run,
         *_missing_note(table),
         *marks.notes(),
         *_published_note(table.rows),
     )
-    return Grid(TITLES[table.suite], header, tuple(rows), notes, left=2, rules=tuple(rules), name=table.suite)
+    between = tuple(rule for rule in rules if 0 < rule < len(rows))
+    return Grid(TITLES[table.suite], header, tuple(rows), notes, left=2, rules=between, name=table.suite)
 
 
 def _by_category(table: SuiteTable, category: str, marks: _Marks) -> Grid:
     columns = [column for column in table.columns if column.category == category]
+    has_mean = table.suite not in UNAVERAGED
     rows = [
         (
             table_label(row.label, published=row.published),
             *(_score(row.cells.get(column.name), marks) for column in columns),
-            _mean(row.means.get(category), marks),
+            *((_mean(row.means.get(category), marks),) if has_mean else ()),
         )
         for row in table.rows
     ]
     for kind in ("chance", "majority"):
-        rows.append((kind.capitalize(), *(_percent(_baseline(table, column, kind)) for column in columns), ""))
-    header = ("Model", *(SHORT.get(column.name, column.name) for column in columns), "Mean")
+        baselines = (_percent(_baseline(table, column, kind)) for column in columns)
+        rows.append((kind.capitalize(), *baselines, *(("",) if has_mean else ())))
+    header = ("Model", *(SHORT.get(column.name, column.name) for column in columns), *(("Mean",) if has_mean else ()))
     title = f"{TITLES[table.suite]}: {CATEGORY_NAMES[category]}"
     return Grid(title, header, tuple(rows), rules=(len(table.rows),), name=f"{table.suite}_{category}")
 
@@ -172,6 +190,10 @@ def _published_note(rows: Sequence[Row]) -> tuple[str, ...]:
     return tuple(caveats) or (("† printed in a paper, not measured here.",) if printed else ())
 
 
+def _legend(table: SuiteTable) -> str:
+    return _LEGEND.format(honest=_HONEST if any(column.name == "honest" for column in table.columns) else "")
+
+
 def _chat_notes(table: SuiteTable) -> tuple[str, ...]:
     """What generated answers are worth, and for each model the tasks where most of them could not be read."""
     if table.suite != "itaeval_chat":
@@ -191,6 +213,16 @@ def _chat_notes(table: SuiteTable) -> tuple[str, ...]:
     return tuple(notes)
 
 
+def _wording_notes(table: SuiteTable) -> tuple[str, ...]:
+    wordings = [cell.wordings for row in table.rows for cell in row.cells.values() if cell.wordings is not None]
+    if not wordings:
+        return ()
+    count = max(len(found.scores) for found in wordings)
+    note = f"Mean over {count} wordings, in brackets the spread: highest minus lowest. Documents count in each wording."
+    dependent = ("~ another rank among these models with another wording.",)
+    return (note, *(dependent if any(found.rank_depends for found in wordings) else ()))
+
+
 def _missing_note(table: SuiteTable) -> tuple[str, ...]:
     missing = any(cell.score is None for row in table.rows for cell in row.cells.values())
     return (
@@ -203,7 +235,14 @@ def _missing_note(table: SuiteTable) -> tuple[str, ...]:
 def _score(cell: Cell | None, marks: _Marks) -> str:
     if cell is None:
         return ""
-    return ("n/a" if cell.score is None else _percent(cell.score)) + marks(cell.why_not)
+    return ("n/a" if cell.score is None else _percent(cell.score)) + _spread(cell) + marks(cell.why_not)
+
+
+def _spread(cell: Cell) -> str:
+    """Of a task with several prompts: how far apart they are, and whether the rank is another in another one."""
+    if cell.wordings is None or cell.wordings.spread is None:
+        return ""
+    return f" ({_percent(cell.wordings.spread)})" + (" ~" if cell.wordings.rank_depends else "")
 
 
 def _mean(mean: Mean | None, marks: _Marks) -> str:
@@ -256,19 +295,19 @@ def as_csv(tables: Sequence[SuiteTable]) -> str:
             writer.writerow(
                 [
                     table.suite,
-                    _spreadsheet_text(displayed(row.label, 200)),
+                    spreadsheet_text(displayed(row.label, 200)),
                     "yes" if row.published else "no",
                     *(scores.get(name) for name in tasks),
                     *means,
                     *([None] * 4 if average is None else [average.value, average.k, average.n, average.rank]),
-                    _spreadsheet_text("; ".join(displayed(why, 300) for why in row.why_not)),
+                    spreadsheet_text("; ".join(displayed(why, 300) for why in row.why_not)),
                 ]
             )
     return out.getvalue().rstrip("\n")
 
 
-def _spreadsheet_text(text: str) -> str:
-    # A spreadsheet takes a text with one of these in front for a formula.
+def spreadsheet_text(text: str) -> str:
+    """A text for a field of a CSV file, with an apostrophe where a spreadsheet would take it for a formula."""
     return f"'{text}" if text.lstrip()[:1] in ("=", "+", "-", "@", "\t", "\r") and text.strip() else text
 
 
@@ -295,6 +334,11 @@ def _row_json(table: SuiteTable, row: Row) -> dict[str, Any]:
     }
 
 
+def _wordings_json(wordings: Wordings) -> dict[str, Any]:
+    derived = {"spread": wordings.spread, "rank_depends": wordings.rank_depends}
+    return {"scores": list(wordings.scores), "ranks": list(wordings.ranks), **derived}
+
+
 def _cell_json(cell: Cell) -> dict[str, Any]:
     return {
         "score": cell.score,
@@ -302,6 +346,7 @@ def _cell_json(cell: Cell) -> dict[str, Any]:
         "comparable": not cell.why_not,
         "why_not": list(cell.why_not),
         "source": cell.source,
+        "wordings": None if cell.wordings is None else _wordings_json(cell.wordings),
         "tasks": [
             {
                 "name": record.name,

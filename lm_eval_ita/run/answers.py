@@ -44,6 +44,7 @@ class AnswerLog:
 
     Attributes:
         costs: The cost of each block in the file, in its order.
+        halvings: How often `hf-packed` had to halve its packs for the last of these answers (`set_halvings`).
     """
 
     def __init__(self, path: Path) -> None:
@@ -53,6 +54,7 @@ class AnswerLog:
             UserError: A line before the last is damaged, or the file cannot be read or written.
         """
         self.costs: list[dict[str, Any]] = []
+        self.halvings = 0
         self._answers: dict[str, Any] = {}
         self._batches: dict[str, list[int]] = {}
         self._path = path
@@ -74,6 +76,9 @@ class AnswerLog:
                 record = json.loads(line)
                 if "batches" in record:
                     self._batches |= record["batches"]
+                    continue
+                if "halvings" in record:
+                    self.halvings = int(record["halvings"])
                     continue
                 self._answers.update(zip(record["keys"], record["answers"], strict=True))
                 self.costs.append(record["cost"])
@@ -109,6 +114,11 @@ class AnswerLog:
         """Save the automatic batch sizes: a run that goes on must cut the same blocks."""
         self._append({"batches": {kind: list(sizes)}})
         self._batches[kind] = list(sizes)
+
+    def set_halvings(self, halvings: int) -> None:
+        """Save how often packs were halved for lack of memory: a run that goes on must form the same ones."""
+        self._append({"halvings": halvings})
+        self.halvings = halvings
 
     def _append(self, record: Mapping[str, Any]) -> None:
         with disk_errors(self._path):

@@ -1,18 +1,28 @@
 """Models by name: our own backends and the harness's."""
 
 import difflib
-import errno
 from typing import Any
 
+from lm_eval_ita._memory import is_out_of_memory
 from lm_eval_ita._quiet import quiet_transformers
+from lm_eval_ita.backend import register
 from lm_eval_ita.errors import UserError
 from lm_eval_ita.run.failures import RunFailedError
 from lm_eval_ita.run.settings import Settings
 
-__all__ = ["check_model_type", "is_out_of_memory", "load_model"]
+__all__ = ["check_model_type", "default_batch_size", "install_hint", "load_model"]
 
-# Name to "module:Class" of our own backends, which the harness cannot find by itself.
-_OWN: dict[str, str] = {}
+# They schedule requests themselves, and are idle most of the time where they get one after another.
+_SCHEDULERS = ("vllm", "vllm-vlm", "sglang", "sglang-generate")
+# What our extras bring, by the module that is missed.
+_EXTRAS = {"torch": "hf", "transformers": "hf", "accelerate": "hf", "vllm": "vllm", "aiohttp": "api", "tenacity": "api"}
+# More than any block holds. Not "auto": vLLM then shows a bar for every block.
+_ALL_AT_ONCE = "1000000"
+
+
+def default_batch_size(model: str) -> str:
+    """The batch size of a backend where the user names none: the harness's 1, but for those that form their own."""
+    return "auto" if model in _SCHEDULERS else "1"
 
 
 def check_model_type(name: str) -> None:
@@ -21,15 +31,18 @@ def check_model_type(name: str) -> None:
     Raises:
         UserError: It does not; the nearest names are offered.
     """
-    import lm_eval.models  # noqa: F401  # fills the registry
     from lm_eval.api.registry import model_registry
 
-    for own, target in _OWN.items():
-        if own not in model_registry:
-            model_registry.register(own, target=target)
+    register()
     if name not in model_registry:
         near = difflib.get_close_matches(name, list(model_registry.keys()), n=3, cutoff=0.5)
         raise UserError(f"there is no model type {name!r}" + (f"; did you mean {' or '.join(near)}?" if near else ""))
+
+
+def install_hint(error: Exception) -> str:
+    """What to install where an error says that a package of one of our extras is missing; else nothing."""
+    extra = _EXTRAS.get(error.name or "") if isinstance(error, ModuleNotFoundError) else None
+    return "" if extra is None else f'; install what it needs: pip install "lm-eval-ita[{extra}]"'
 
 
 def load_model(settings: Settings) -> Any:
@@ -41,14 +54,15 @@ def load_model(settings: Settings) -> Any:
     """
     from lm_eval.api.registry import get_model
 
+    schedules = settings.model in _SCHEDULERS
     options = {
-        "batch_size": settings.batch_size,
+        "batch_size": _ALL_AT_ONCE if schedules and settings.batch_size.startswith("auto") else settings.batch_size,
         "max_batch_size": settings.max_batch_size,
-        "device": settings.device,
+        "device": None if schedules else settings.device,  # they choose it, and warn
     }
     try:
         with quiet_transformers():
-            lm = get_model(settings.model).create_from_arg_obj(dict(settings.model_args), options)
+            lm = get_model(settings.model).create_from_arg_obj(settings.load_args, options)
     except UserError:
         raise
     except Exception as error:
@@ -56,17 +70,7 @@ def load_model(settings: Settings) -> Any:
         text = f"{settings.model_name} cannot be loaded ({type(error).__name__}): {reason}"
         if is_out_of_memory(error):
             raise RunFailedError(text) from error
-        raise UserError(text) from error
+        raise UserError(text + install_hint(error)) from error
     if settings.apply_chat_template and lm.chat_template(settings.apply_chat_template) is None:
         raise UserError(f"{settings.model_name} has no chat template; leave out --apply_chat_template")
     return lm
-
-
-def is_out_of_memory(error: BaseException) -> bool:
-    """Whether an error says that a GPU, or the machine, has too little memory."""
-    if isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError":
-        return True
-    if isinstance(error, OSError):
-        return error.errno == errno.ENOMEM
-    text = str(error).lower()
-    return isinstance(error, RuntimeError) and ("out of memory" in text or "can't allocate memory" in text)

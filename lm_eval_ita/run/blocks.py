@@ -4,12 +4,14 @@ A batch's composition moves the last digits of its log-likelihoods, and now and 
 equal figures, so a run that went on after a kill, or on several GPUs, equals one that did not.
 """
 
+import sys
 from collections.abc import Sequence
 from typing import Any
 
 __all__ = ["BatchSizes", "block_sizes", "partition"]
 
-# Backends that form their own batches (vLLM, servers) get this many documents at a time, to keep them busy.
+# Backends that form their own batches (vLLM, servers) get this many documents at a time, to keep them busy. Ours say
+# themselves how many (`documents_per_block`).
 _OWN_BATCHES = 256
 
 Documents = list[list[int]]
@@ -66,14 +68,22 @@ class BatchSizes:
         self._number = 0 if self._auto else int(batch_size)
         self._searches = int(float(batch_size.partition(":")[2] or 1)) if self._auto else 1
 
-    @property
-    def must_search(self) -> bool:
+    def must_search(self, kind: str) -> bool:
         """Whether sizes are found by trying. Backends that form their own batches need none."""
-        return self._auto and self._pads
+        return self._auto and self._own_batches(kind) is None
 
-    def known(self) -> list[int]:
+    def known(self, kind: str) -> list[int]:
         """The sizes, where nothing has to be tried."""
-        return [self._number if self._pads else max(self._number, _OWN_BATCHES)]
+        if int(getattr(self._lm, "data_parallel_size", None) or 1) > 1:
+            return [sys.maxsize]  # the harness starts all copies of vLLM anew for each call: a task is one block
+        return [max(self._number, self._own_batches(kind) or 1)]
+
+    def _own_batches(self, kind: str) -> int | None:
+        """Documents that keep a backend busy which forms its own batches; None where a block is a batch."""
+        if not self._pads:
+            return _OWN_BATCHES
+        found: int | None = getattr(self._lm, "documents_per_block", None) if kind == "loglikelihood" else None
+        return found
 
     def search(self, kind: str, requests: Sequence[Any], ordered: Documents) -> list[int]:
         """Try which batches fit into memory, for the longest text of each share of the documents."""
@@ -90,9 +100,9 @@ class BatchSizes:
             continuation = self._lm.tok_encode(request.args[-1])
         return int(self._lm._detect_batch_size([("", context, continuation)], 0))
 
-    def use(self, size: int) -> None:
+    def use(self, kind: str, size: int) -> None:
         """Set the model to a size that was found."""
-        if self.must_search:
+        if self.must_search(kind):
             self._lm.batch_size_per_gpu = size
 
 

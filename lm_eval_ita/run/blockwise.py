@@ -55,6 +55,7 @@ class _Part:
 
     answers: tuple[Any, ...] = ()
     cost: dict[str, Any] | None = None
+    halvings: int = 0
     stop: bool = False
     error: str | None = None
 
@@ -85,6 +86,7 @@ class BlockwiseLM:
         keys = request_keys(kind, requests) if session.log is not None else []
         ordered = documents(requests)
         blocks = partition(ordered, self._sizes(kind, requests, ordered))
+        self._halve_packs(session.log.halvings if session.log is not None else None)
         pending = session.processes.share(self._pending(blocks, keys, requests) if session.log is not None else None)
         count = session.processes.count
         for start in range(0, len(pending), count):
@@ -94,14 +96,15 @@ class BlockwiseLM:
             if session.log is not None:
                 self._save(pending[start : start + count], parts, keys, requests)
             self._end_round(parts)
+            self._halve_packs(session.log.halvings if session.log is not None else None)
         if session.log is None:
             raise HelperDoneError
         return [_restored(kind, session.log[key]) for key in keys]
 
     def _sizes(self, kind: str, requests: Sequence[Any], ordered: list[list[int]]) -> list[int]:
         session = self._session
-        if not session.batches.must_search:
-            return session.batches.known()
+        if not session.batches.must_search(kind):
+            return session.processes.share(session.batches.known(kind))
         sizes = session.processes.share(session.log.batches(kind) if session.log is not None else None)
         if sizes:
             return sizes
@@ -110,6 +113,11 @@ class BlockwiseLM:
             sizes = [min(column) for column in zip(*found, strict=True)]
             session.log.set_batches(kind, sizes)
         return session.processes.share(sizes)
+
+    def _halve_packs(self, halvings: int | None) -> None:
+        """Let `hf-packed` form the packs that the answers before were given with, in every process."""
+        if hasattr(self._lm, "halvings"):
+            self._lm.halvings = self._session.processes.share(halvings)
 
     def _pending(self, blocks: list[list[int]], keys: list[str], requests: Sequence[Any]) -> list[list[int]]:
         """What is not answered yet, block by block. Blocks are whole or absent, but for those of another batch size."""
@@ -128,7 +136,7 @@ class BlockwiseLM:
         if not block:
             return _Part()
         chosen = [requests[position] for position in block]
-        session.batches.use(block_sizes(block, requests))
+        session.batches.use(kind, block_sizes(block, requests))
         self._seed(chosen, block)
         session.meter.start()
         try:
@@ -138,7 +146,8 @@ class BlockwiseLM:
                 raise
             # The others wait for this process: they must hear of it before it gives up.
             return _Part(error=traceback.format_exc())
-        return _Part(tuple(answers), session.meter.stop(kind, chosen, answers))
+        cost = session.meter.stop(kind, chosen, answers)
+        return _Part(tuple(answers), cost, getattr(self._lm, "halvings", 0))
 
     def _seed(self, chosen: Sequence[Any], block: list[int]) -> None:
         samples = any(isinstance(part, dict) and part.get("do_sample") for part in chosen[0].args)
@@ -155,8 +164,11 @@ class BlockwiseLM:
         positions = [position for block, _ in answered for position in block]
         answers = [answer for _, part in answered for answer in part.answers]
         cost = merge_processes([part.cost for _, part in answered if part.cost is not None])
-        assert self._session.log is not None
-        self._session.log.add([keys[position] for position in positions], answers, cost)
+        log = self._session.log
+        assert log is not None
+        if (halvings := max(part.halvings for _, part in answered)) > log.halvings:
+            log.set_halvings(halvings)
+        log.add([keys[position] for position in positions], answers, cost)
         self._session.progress(block_sizes(positions, requests), len(positions), False)
 
     def _end_round(self, parts: list[_Part]) -> None:

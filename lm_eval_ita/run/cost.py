@@ -78,7 +78,8 @@ class Meter:
             "requests": len(requests),
             "tokens_in": tokens_in,
             "tokens_out": tokens_out,
-            "peak_rss_bytes": _peak_rss(),
+            # An engine or a server has the model in a process of its own, whose memory is not ours to see.
+            "peak_rss_bytes": None if self.device is None else _peak_rss(),
             "peak_gpu_bytes": self._peak_gpu(),
             "cpu_joules": cpu,
             "gpu_joules": gpu,

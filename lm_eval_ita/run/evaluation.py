@@ -6,9 +6,8 @@ import traceback
 from collections.abc import Mapping
 from typing import Any
 
-from lm_eval_ita.results.headline import headline
+from lm_eval_ita._memory import is_out_of_memory
 from lm_eval_ita.run.answers import AnswerLog
-from lm_eval_ita.run.backends import is_out_of_memory
 from lm_eval_ita.run.blocks import BatchSizes
 from lm_eval_ita.run.blockwise import BlockwiseLM, HelperDoneError, OtherProcessError, Session
 from lm_eval_ita.run.cost import Meter, add_costs
@@ -126,6 +125,9 @@ class Evaluation:
         return evaluate_task(BlockwiseLM(self._lm, session), name, task, self._settings)
 
     def _tell(self, name: str, results: Mapping[str, Any], cost: dict[str, Any], folder: RunFolder) -> None:
+        # Statistics, half a second of imports: not before the first request.
+        from lm_eval_ita.results.headline import headline
+
         samples = folder.samples(name) if self._settings.log_samples else None
         self._reporter.task_finished(name, headline(name, {**results, "config": {}}, samples), cost)
 

@@ -6,13 +6,15 @@ from pathlib import Path
 from types import FunctionType, SimpleNamespace
 from typing import Any
 
-from lm_eval_ita import __version__
+from lm_eval_ita._version import __version__
 from lm_eval_ita.run.cost import add_costs
 from lm_eval_ita.run.folder import RunFolder
 from lm_eval_ita.run.selection import Selection
 from lm_eval_ita.run.settings import Settings
 
 __all__ = ["final_content", "model_facts", "task_content"]
+
+_SHA = {"pretrained": "model"}  # the harness's names: model_sha, peft_sha, delta_sha
 
 
 def task_content(results: Mapping[str, Any], task: str) -> dict[str, Any]:
@@ -52,6 +54,8 @@ def model_facts(lm: Any, settings: Settings) -> dict[str, Any]:
     tokenizer: dict[str, Any] = {}
     add_tokenizer_info(tokenizer, lm)
     info = lm.get_model_info() if hasattr(lm, "get_model_info") else {}
+    # The harness asks the Hub for the commit, which cannot be done without a network.
+    info |= {f"{_SHA.get(name, name)}_sha": commit for name, commit in settings.prepared.commits.items()}
     return {"info": info, "tokenizer": tokenizer, "tracker": asdict(tracker)}
 
 

@@ -8,11 +8,11 @@ from typing import Any
 
 from lm_eval_ita.catalogue.hub import is_offline
 
-__all__ = ["model_files"]
+__all__ = ["HUB_ARGUMENTS", "model_files"]
 
 # Arguments that name a model, an adapter or a tokenizer on the Hub, of backends that load weights.
-_HUB_ARGUMENTS = ("pretrained", "peft", "delta", "tokenizer")
-_LOCAL_ARGUMENTS = (*_HUB_ARGUMENTS, "model", "path")
+HUB_ARGUMENTS = ("pretrained", "peft", "delta", "tokenizer")
+_LOCAL_ARGUMENTS = (*HUB_ARGUMENTS, "model", "path")
 # Configurations, tokenizers and templates are compared by content; weights, of gigabytes, by size and time of change.
 _SMALL = 32 * 2**20
 _COMMIT = re.compile(r"[0-9a-f]{40}")
@@ -37,7 +37,7 @@ def model_files(model_args: Mapping[str, Any]) -> dict[str, str]:
         path = Path(value).expanduser()
         if path.exists():
             found[name] = f"files {_digest(path, str(model_args.get('subfolder') or ''))}"
-        elif name in _HUB_ARGUMENTS and (commit := _commit(value, revision if name == "pretrained" else "main")):
+        elif name in HUB_ARGUMENTS and (commit := _commit(value, revision if name == "pretrained" else "main")):
             found[name] = f"commit {commit}"
     return found
 

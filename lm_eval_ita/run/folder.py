@@ -17,7 +17,7 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
-from lm_eval_ita import __version__
+from lm_eval_ita._version import __version__
 from lm_eval_ita.errors import UserError
 from lm_eval_ita.run.failures import RunFailedError
 

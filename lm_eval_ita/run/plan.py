@@ -235,13 +235,19 @@ def _work(plan: TaskPlan) -> float:
 def _probe(look: _Look, lm: Any, batches: BatchSizes, *, warm: bool) -> tuple[float, float]:
     """Time one block of documents of middling length; returns its seconds, and how many such blocks the task is."""
     ordered = documents(look.requests)
-    sizes = batches.search(look.kind, look.requests, ordered) if batches.must_search else batches.known()
+    sizes = _sizes(look, batches, ordered)
     size = min(sizes[0], len(ordered))
     first = (len(ordered) - size) // 2
     chosen = [look.requests[position] for document in ordered[first : first + size] for position in document]
-    batches.use(size)
+    batches.use(look.kind, size)
     if warm:
         ask_quietly(lm, look.kind, chosen[:1])  # the first call of all pays for what is set up once
     started = time.perf_counter()
     ask_quietly(lm, look.kind, chosen)
     return time.perf_counter() - started, look.share * len(ordered) / size
+
+
+def _sizes(look: _Look, batches: BatchSizes, ordered: list[list[int]]) -> list[int]:
+    if batches.must_search(look.kind):
+        return batches.search(look.kind, look.requests, ordered)
+    return batches.known(look.kind)

@@ -5,16 +5,17 @@ import time
 from collections.abc import Sequence
 from contextlib import suppress
 from datetime import datetime, timezone
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
-from lm_eval_ita.results.headline import Headline
 from lm_eval_ita.run.folder import disk_errors
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.progress import Progress
 
+    from lm_eval_ita.results.headline import Headline
     from lm_eval_ita.run.plan import Plan
 
 __all__ = ["Reporter"]
@@ -67,8 +68,14 @@ class Reporter:
         more = f", {len(done)} done already" if done else ""
         self._say(f"{_counted(len(tasks), 'task')}{more}: {folder}")
 
+    def verified(self, folder: Path, files: int, bytes_read: int, *, remembered: bool) -> None:
+        """A prepared folder is what its manifest says; whether the next run can do without reading it again."""
+        self._log("verified", folder=str(folder), files=files, bytes_read=bytes_read, remembered=remembered)
+        if not remembered:
+            self._say("note: the check cannot be remembered; set LM_EVAL_ITA_CACHE to a folder that can be written")
+
     def missing(self, task: str, why: str) -> None:
-        """A task cannot be run: its data or its scorer is not there."""
+        """A task cannot be run: its data or its scorer is not there. Or a model or file of a prepared folder is not."""
         self._log("missing", task=task, why=why)
         self._say(f"{task}: {why}")
 
@@ -81,10 +88,15 @@ class Reporter:
     def model_loaded(self, model: str, seconds: float, documents: int) -> None:
         """The model is there, and how many documents are left."""
         self._log("model_loaded", model=model, seconds=seconds, documents=documents)
-        if self._console is not None and self._console.is_terminal:
+        if self._console is not None and _shows_bars(self._console):
             self._bars = _bars(self._console)
             self._run_bar = self._bars.add_task("run", total=documents)
             self._bars.start()
+
+    def not_packed(self, why: str) -> None:
+        """`hf-packed` goes the way of `hf`, which is right but slow."""
+        self._log("not_packed", why=why)
+        self._say(f"note: hf-packed scores this model as hf does: {why}")
 
     def task_started(self, task: str, documents: int) -> None:
         """A task begins, or goes on."""
@@ -99,7 +111,7 @@ class Reporter:
             self._bars.advance(self._run_bar, documents)
             self._bars.advance(self._task_bar, documents)
 
-    def task_finished(self, task: str, headline: Headline, cost: dict[str, Any]) -> None:
+    def task_finished(self, task: str, headline: "Headline", cost: dict[str, Any]) -> None:
         """A task is done and saved."""
         self._log("task_finished", task=task, **vars(headline), cost=cost)
         self._end_task()
@@ -145,6 +157,11 @@ class Reporter:
             with disk_errors(Path(log.name)):
                 log.write(line + "\n")
                 log.flush()
+
+
+def _shows_bars(console: "Console") -> bool:
+    """Whether a line can be drawn anew: on a terminal, and in a notebook that has widgets."""
+    return console.is_terminal or (console.is_jupyter and find_spec("ipywidgets") is not None)
 
 
 def _bars(console: "Console") -> "Progress":

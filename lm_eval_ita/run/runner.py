@@ -122,6 +122,8 @@ class _Work:
         lm = self._load_model()
         documents = sum(count_documents(task, self.settings) for task in tasks.values())
         self.reporter.model_loaded(self.settings.model_name, time.perf_counter() - started, documents)
+        if why := getattr(lm, "not_packed", None):
+            self.reporter.not_packed(why)
         evaluation = Evaluation(lm, self.settings, self.processes, self.reporter, self.termination, folder)
         for name in pending:
             # Taken out of the dictionary, so that its data is freed when the task ends.

@@ -11,7 +11,7 @@ from typing import Any
 
 from lm_eval_ita.run.fingerprint import model_files
 
-__all__ = ["Seeds", "Settings", "folder_name", "identity"]
+__all__ = ["Prepared", "Seeds", "Settings", "folder_name", "identity"]
 
 Seeds = tuple[int | None, int | None, int | None, int | None]
 
@@ -25,8 +25,24 @@ _VARIABLES = (
     "LM_EVAL_ITA_SCORERS",
 )
 # How the model is run, not which one: another batch or device goes on with the same folder.
-_HOW = ("batch_size", "device", "max_batch_size")
+_HOW = ("batch_size", "device", "max_batch_size", "token_budget")
 _NAMES = ("peft", "delta", "pretrained", "model", "path", "engine")
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """What of a run comes out of a prepared folder (`run.prepare`).
+
+    Attributes:
+        folders: Model argument to the folder that is loaded in its place.
+        content: Model argument, or environment variable that names a folder, to a digest of the files: what it is,
+            wherever the prepared folder lies.
+        commits: Model argument to the commit of a Hub model.
+    """
+
+    folders: Mapping[str, str] = field(default_factory=dict)
+    content: Mapping[str, str] = field(default_factory=dict)
+    commits: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -50,6 +66,7 @@ class Settings:
         metadata: As the harness's `--metadata`.
         include_path: A folder with more task files.
         log_samples: Whether samples are written.
+        prepared: What comes out of a prepared folder.
     """
 
     tasks: tuple[str, ...]
@@ -68,6 +85,12 @@ class Settings:
     metadata: Mapping[str, Any] = field(default_factory=dict)
     include_path: str | None = None
     log_samples: bool = True
+    prepared: Prepared = field(default_factory=Prepared)
+
+    @property
+    def load_args(self) -> dict[str, Any]:
+        """The model's arguments as it is loaded: prepared folders in the place of those they were made from."""
+        return {**self.model_args, **self.prepared.folders}
 
     @property
     def model_name(self) -> str:
@@ -89,10 +112,15 @@ def identity(settings: Settings, tasks: Mapping[str, str]) -> dict[str, Any]:
         batch after it ran out of memory.
     """
     model_args = {key: value for key, value in settings.model_args.items() if key not in _HOW}
+    prepared = settings.prepared.content
+    environment = {name: value for name in _VARIABLES if (value := os.environ.get(name, "").strip())}
     content = {
         "model": settings.model,
         "model_args": model_args,
-        "model_files": model_files(model_args),
+        "model_files": {
+            **model_files({key: value for key, value in model_args.items() if key not in settings.prepared.folders}),
+            **{key: prepared[key] for key in settings.prepared.folders},
+        },
         "tasks": dict(tasks),
         "num_fewshot": settings.num_fewshot,
         "limit": settings.limit,
@@ -103,7 +131,7 @@ def identity(settings: Settings, tasks: Mapping[str, str]) -> dict[str, Any]:
         "seeds": list(settings.seeds),
         "metadata": dict(settings.metadata),
         "log_samples": settings.log_samples,
-        "environment": {name: value for name in _VARIABLES if (value := os.environ.get(name, "").strip())},
+        "environment": {name: prepared.get(name, value) for name, value in environment.items()},
     }
     # Through JSON once: what is compared later is what the file will hold.
     return dict(json.loads(json.dumps(content, sort_keys=True, default=str)))
@@ -112,7 +140,7 @@ def identity(settings: Settings, tasks: Mapping[str, str]) -> dict[str, Any]:
 def folder_name(settings: Settings, identity_: Mapping[str, Any]) -> str:
     """The name of the run's folder: the model's name, readable, and a hash of the identity."""
     name = settings.model_name
-    if Path(name).expanduser().is_dir():
+    if "pretrained" in settings.prepared.folders or Path(name).expanduser().is_dir():
         name = Path(name).expanduser().resolve().name
     slug = re.sub(r"[^\w.-]+", "__", name).strip("._")[:80] or "model"
     digest = hashlib.sha256(json.dumps(identity_, sort_keys=True).encode()).hexdigest()

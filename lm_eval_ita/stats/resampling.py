@@ -6,6 +6,7 @@ rows are one kind; how often each kind is drawn is multinomial. Blocks of resamp
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
@@ -16,7 +17,7 @@ from scipy.sparse import csr_array
 from lm_eval_ita.stats._checks import reject_str
 from lm_eval_ita.stats.statistic import Floats, Ints, Statistic
 
-__all__ = ["Stratum", "group_units", "leave_one_out_sums", "resampled_sums", "total"]
+__all__ = ["Stratum", "group_units", "leave_one_out_sums", "resampled_sums", "total", "value_of"]
 
 # Numbers in one block of draws: 16 MB of float64.
 _BLOCK = 1 << 21
@@ -78,6 +79,12 @@ def total(strata: Sequence[Stratum]) -> Floats:
     for stratum in strata:
         sums += _product(stratum.copies[None, :].astype(np.float64), stratum.kinds)
     return sums
+
+
+def value_of(statistic: Statistic) -> float:
+    """The statistic of all samples; NaN for none."""
+    units = group_units(statistic)
+    return float(statistic.function(total(units))[0]) if units else math.nan
 
 
 def resampled_sums(

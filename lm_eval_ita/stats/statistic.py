@@ -19,7 +19,17 @@ from scipy.sparse import csr_array, hstack
 
 from lm_eval_ita.stats._checks import reject_str
 
-__all__ = ["Floats", "Ints", "Statistic", "SumsToValues", "confusion_statistic", "difference", "from_indices", "mean"]
+__all__ = [
+    "Floats",
+    "Ints",
+    "Statistic",
+    "SumsToValues",
+    "confusion_statistic",
+    "difference",
+    "from_indices",
+    "mean",
+    "ratio",
+]
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -61,6 +71,27 @@ def mean(values: npt.ArrayLike) -> Statistic:
     row_of = np.full(len(numbers), -1, dtype=np.int64)
     row_of[~missing] = inverse
     return Statistic(csr_array(np.column_stack([distinct, np.ones_like(distinct)])), row_of, _quotient)
+
+
+def ratio(numerators: npt.ArrayLike, denominators: npt.ArrayLike) -> Statistic:
+    """The quotient of two sums: bits per character over texts, errors per word.
+
+    Args:
+        numerators: Shape (n,), finite.
+        denominators: Shape (n,), finite, none below 0; where a resample's sum is 0, its value is NaN.
+
+    Raises:
+        TypeError: One of the two is a string.
+        ValueError: Shapes differ, or a value is out of range.
+    """
+    reject_str(numerators=numerators, denominators=denominators)
+    above, below = (np.asarray(values, dtype=np.float64) for values in (numerators, denominators))
+    if above.ndim != 1 or above.shape != below.shape:
+        raise ValueError("numerators and denominators must be one-dimensional and of one length")
+    if not (np.isfinite(above).all() and np.isfinite(below).all() and (below >= 0).all()):
+        raise ValueError("numerators and denominators must be finite, denominators not below 0")
+    pairs, row_of = np.unique(np.column_stack([above, below]), axis=0, return_inverse=True)
+    return Statistic(csr_array(pairs), row_of.reshape(-1).astype(np.int64), _quotient)
 
 
 def confusion_statistic(

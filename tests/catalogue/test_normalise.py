@@ -76,8 +76,19 @@ BELEBELE = {
 GENTE = {"ID": "7", "SET": "Set-N", "REF-G": "I cittadini.", "REF-N": "La cittadinanza."}
 AMI = {"id": "3", "text": "Ciao.", "misogynous": 0, "aggressiveness": 0}
 SENTIPOLC = {"text": "Bello!", "subj": 1, "opos": 1, "oneg": 0, "iro": 0, "lpos": 1, "lneg": 0, "top": 2}
+MMMLU = {
+    "Question": "2 + 2?",
+    "A": "3",
+    "B": "4",
+    "C": "",
+    "D": "NA",
+    "Answer": "B",
+    "Subject": "elementary_mathematics",
+}
 
 CASES = [
+    ("arc_easy", ARC, ARC),
+    ("mmmlu", {"": "0", **MMMLU}, MMMLU),
     ("arc_challenge", ARC, ARC),
     (
         "arc_challenge",

@@ -9,7 +9,19 @@ from lm_eval_ita.catalogue.normalise import CONSISTENT, NORMALISERS
 from lm_eval_ita.errors import UserError
 
 KEYS = [
-    *("arc_challenge", "belebele", "fanpage", "gente", "haspeede2", "hatecheck", "hellaswag", "honest", "hurtlex"),
+    *(
+        "arc_challenge",
+        "arc_easy",
+        "mmmlu",
+        "belebele",
+        "fanpage",
+        "gente",
+        "haspeede2",
+        "hatecheck",
+        "hellaswag",
+        "honest",
+        "hurtlex",
+    ),
     *("ilpost", "ironita", "itacola", "sentipolc", "squad_it", "truthfulqa", "xcopa", "ami_2020"),
 ]
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from lm_eval_ita.cli.main import main
-from tests.results.files import content, task, write
+from tests.results.files import content, old_task, task, write
 from tests.results.test_suite import entry, full
 
 NAME = "<script>alert(1)</script>|*b*_" + "x" * 10_000
@@ -96,10 +96,36 @@ def test_with_published(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> N
     assert len([line for line in averages if "†" in line]) == 18  # 17 models and the note
 
 
-def test_no_task_of_ours(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    write(tmp_path, content({"hellaswag": task(suite="other")}))
+def test_tasks_of_neither_suite(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    mine = task(0.4, "f1_macro", suite="other", figures={"acc,none": 0.75})
+    for model in ("one", "two"):
+        write(
+            tmp_path / model,
+            content({"mia": mine, "hellaswag": old_task(**{"acc,none": 0.3, "acc_norm,none": 0.4})}, model),
+        )
     assert main(["summary", str(tmp_path)]) == 0
-    assert "nothing to show" in capsys.readouterr().err
+    out, err = capsys.readouterr()
+    rows = [line.split() for line in out.splitlines() if line.startswith("mia")]
+    assert [row[:5] for row in rows] == [["mia", model, "f1_macro", "0.4000", "0.5"] for model in ("one", "two")]
+    others = [line.split() for line in out.splitlines() if line.startswith("hellaswag")]
+    assert [row[2:] for row in others] == [["acc", "0.3000"], ["acc_norm", "0.4000"]] * 2
+    assert err == ""
+    assert main(["summary", str(tmp_path), "--format", "json"]) == 0
+    shown = json.loads(capsys.readouterr().out)
+    assert shown["suites"] == []
+    found = [each for each in shown["other_tasks"] if each["task"] == "mia"]
+    assert [each["model"] for each in found] == ["one", "two"]
+    assert found[0]["metrics"]["acc"] == 0.75
+    assert main(["summary", str(tmp_path), "--format", "csv"]) == 0
+    assert "2 tasks are of neither suite and have no CSV" in capsys.readouterr().err
+
+
+def test_no_task_at_all(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write(tmp_path, content({}))
+    assert main(["summary", str(tmp_path)]) == 1
+    err = capsys.readouterr().err
+    assert "holds no task" in err
+    assert "nothing to show" in err
 
 
 def test_no_such_path(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

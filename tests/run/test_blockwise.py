@@ -31,6 +31,21 @@ class Padding(Model):
         return [1] * len(text)
 
 
+class Copies(Model):
+    """An engine whose copies the harness starts anew for each call."""
+
+    data_parallel_size = 2
+
+
+def test_blocks_of_engines_that_form_their_own_batches() -> None:
+    ordered = documents([request(i, "testo", " a") for i in range(600)])
+    counts = {
+        kind: [len(block) for block in partition(ordered, BatchSizes(kind(), size).known("loglikelihood"))]
+        for kind, size in ((Model, "auto"), (Copies, "auto"))
+    }
+    assert counts == {Model: [256, 256, 88], Copies: [600]}
+
+
 def ask(
     model: Model,
     requests: list[Any],

@@ -45,6 +45,9 @@ def test_ten_kills_change_nothing(tmp_path: Path) -> None:
         process.join()
         assert not before & set(disturbed.asked()[already:]), "what was saved is not asked again"
         assert before <= saved(disturbed), "what was saved stays saved"
+        print(
+            f"kill {number + 1:>2}: {len(saved(disturbed)):>2} of {total} answers saved, {len(disturbed.asked())} asked"
+        )
     assert len(saved(disturbed)) > total // 4
     assert not list(disturbed.folder.glob("results_*.json"))
     code, _, err = disturbed.run()
@@ -54,7 +57,11 @@ def test_ten_kills_change_nothing(tmp_path: Path) -> None:
     assert disturbed.samples() == undisturbed.samples()
     assert saved(disturbed) == saved(undisturbed) == set(disturbed.asked())
     largest = max(map(len, undisturbed.blocks()))
-    assert len(disturbed.asked()) - total <= KILLS * largest, "a kill costs at most one block"
+    again = len(disturbed.asked()) - total
+    print(
+        f"finished: {total} of {total} answers saved, {again} asked twice (at most {KILLS * largest}); results and samples equal"
+    )
+    assert again <= KILLS * largest, "a kill costs at most one block"
 
     # A run that is over asks nothing, and says so.
     code, out, _ = disturbed.run()

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 from sklearn.metrics import f1_score
 
+from lm_eval_ita.stats.bootstrap import bootstrap
 from lm_eval_ita.stats.confusion import f1_macro_from_counts
-from lm_eval_ita.stats.statistic import Statistic, confusion_statistic, difference, from_indices, mean
+from lm_eval_ita.stats.statistic import Statistic, confusion_statistic, difference, from_indices, mean, ratio
 
 GOLDS, PREDS = [0, 0, 1, 2, 2, 1], [0, 1, 1, 2, -1, 0]
 
@@ -23,6 +24,36 @@ def test_a_mean_is_weighted_and_leaves_missing_values_out() -> None:
     assert at(statistic, [0, 9, 1, 1]) == pytest.approx(5.5 / 2)
     assert statistic.rows.shape[0] == 2  # equal values share a row
     assert math.isnan(at(statistic, [0, 3, 0, 0]))
+
+
+def test_a_ratio_divides_sums() -> None:
+    statistic = ratio([3.0, 1.0, 3.0, -2.0], [10, 5, 10, 4])
+    assert at(statistic, [1, 1, 1, 1]) == pytest.approx(5 / 29)
+    assert at(statistic, [2, 0, 1, 3]) == pytest.approx((9 - 6) / (30 + 12))
+    assert statistic.rows.shape[0] == 3  # equal pairs share a row
+    assert math.isnan(at(ratio([1.0, 2.0], [0, 1]), [1, 0]))
+    # Of equal denominators it is a mean, and so is its interval.
+    values = np.random.default_rng(0).normal(size=60)
+    one, other = (bootstrap(each, resamples=500).interval() for each in (ratio(values, np.ones(60)), mean(values)))
+    assert (one.estimate, one.low, one.high) == pytest.approx((other.estimate, other.low, other.high))
+
+
+def test_the_error_of_a_ratio_is_that_of_the_linear_one() -> None:
+    """Cochran (1977), "Sampling Techniques", section 2.11: the deviations from the ratio, over the mean of the units."""
+    rng = np.random.default_rng(1)
+    below = rng.integers(20, 200, size=400).astype(float)
+    above = below * 1.7 + rng.normal(scale=12, size=400)
+    quotient = above.sum() / below.sum()
+    expected = (above - quotient * below).std(ddof=1) / below.mean() / math.sqrt(400)
+    assert bootstrap(ratio(above, below), resamples=4000).interval().standard_error == pytest.approx(expected, rel=0.05)
+
+
+@pytest.mark.parametrize(
+    ("above", "below"), [([1.0], [1.0, 2.0]), ([math.nan], [1.0]), ([1.0], [-1.0]), ([[1.0]], [[1.0]])]
+)
+def test_ratios_that_are_none(above: list[float], below: list[float]) -> None:
+    with pytest.raises(ValueError, match="numerators and denominators"):
+        ratio(above, below)
 
 
 def test_weights_are_repeats() -> None:

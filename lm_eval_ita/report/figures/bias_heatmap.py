@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -71,9 +72,15 @@ def bias_heatmap(rows: Sequence[BiasRow], models: Sequence[str], title: str) -> 
 
 def colour_of(score: float) -> str:
     """The colour of a score, as "#RRGGBB"."""
+    return _steps()[round((score + 1) / 2 * (STEPS - 1))]
+
+
+@functools.cache
+def _steps() -> tuple[str, ...]:
     from matplotlib.colors import to_hex
 
-    return to_hex(_colours()(round((score + 1) / 2 * (STEPS - 1)))).upper()
+    colours = _colours()
+    return tuple(to_hex(colours(step)).upper() for step in range(STEPS))
 
 
 def _colours() -> ListedColormap:

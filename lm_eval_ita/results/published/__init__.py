@@ -11,8 +11,9 @@ from importlib import resources
 from pydantic import BaseModel, ConfigDict
 
 from lm_eval_ita.results.instructions import InstructionFigures
-from lm_eval_ita.results.records import ModelIdentity, Suite
-from lm_eval_ita.results.suite import CATEGORIES, Cell, Column, Mean, Row
+from lm_eval_ita.results.records import BOARD_SUITES, ModelIdentity, Suite
+from lm_eval_ita.results.reference import references
+from lm_eval_ita.results.suite import CATEGORIES, Cell, Column, Mean, Row, columns_of
 
 __all__ = [
     "PublishedCell",
@@ -21,6 +22,7 @@ __all__ = [
     "PublishedModel",
     "PublishedTables",
     "published",
+    "published_by_suite",
     "published_instructions",
     "published_rows",
 ]
@@ -144,6 +146,11 @@ def published_instructions() -> PublishedInstructions:
 def _content(name: str) -> object:
     file = resources.files("lm_eval_ita.results.published") / f"{name}.json"
     return json.loads(file.read_text(encoding="utf-8"))
+
+
+def published_by_suite() -> dict[Suite, list[Row]]:
+    """The rows of all suites that anything was printed of, in the suites as they are installed."""
+    return published_rows({suite: columns_of(suite, references()) for suite in BOARD_SUITES})
 
 
 def published_rows(columns: dict[Suite, Sequence[Column]]) -> dict[Suite, list[Row]]:

@@ -1,0 +1,1 @@
+"""Translating a benchmark into Italian, and checking translations."""
