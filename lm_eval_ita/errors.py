@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-__all__ = ["MissingDataError", "UserError"]
+__all__ = ["MissingDataError", "UserError", "one_line"]
 
 
 class UserError(Exception):
@@ -28,3 +28,13 @@ class UserError(Exception):
 
 class MissingDataError(UserError):
     """Data that no place has which was looked in."""
+
+
+def one_line(error: object, limit: int = 300) -> str:
+    """What a foreign error says, on one line of at most `limit` characters; a cut is marked by an ellipsis.
+
+    Libraries put tracebacks, suggestions and whole configurations into their messages. Ours keep the beginning, which
+    says what is wrong.
+    """
+    text = " ".join(str(error).split())
+    return text if len(text) <= limit else text[: limit - 1].rstrip() + "…"

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from lm_eval_ita.errors import UserError
+from lm_eval_ita.errors import UserError, one_line
 
 
 def test_where_comes_first() -> None:
@@ -18,3 +18,11 @@ def test_it_stays_one_line_whatever_a_file_holds(inside: str) -> None:
     shown = str(UserError(f"no task '{inside}'", file=f"a{inside}b"))
     assert len(shown.splitlines()) == 1
     assert shown.isprintable()
+
+
+def test_a_foreign_error_keeps_its_beginning_on_one_line() -> None:
+    assert one_line(ValueError("no such file\n  tried:\t/a\r\n")) == "no such file tried: /a"
+    assert one_line(ValueError()) == ""
+    assert one_line("x" * 300) == "x" * 300
+    assert one_line("x" * 301) == "x" * 299 + "…"
+    assert one_line("one two", limit=5) == "one…"

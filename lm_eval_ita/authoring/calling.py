@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from lm_eval_ita.errors import UserError
+from lm_eval_ita.errors import UserError, one_line
 
 __all__ = ["Outcome", "attempt"]
 
@@ -21,7 +21,7 @@ class Outcome(NamedTuple):
         """The error on one line; empty where there is none."""
         if self.error is None:
             return ""
-        text = " ".join(str(self.error.what if isinstance(self.error, UserError) else self.error).split())[:300]
+        text = one_line(self.error.what if isinstance(self.error, UserError) else self.error)
         return text if isinstance(self.error, UserError) else f"{type(self.error).__name__}: {text}".rstrip(": ")
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from lm_eval_ita.backend.encoding import Pair
+from lm_eval_ita.errors import one_line
 
 __all__ = ["pairs", "verdict"]
 
@@ -51,8 +52,7 @@ def verdict(
     try:
         found = ours()
     except Exception as error:  # noqa: BLE001 -- any model's own code, and compilers: whatever fails, packs are not used
-        reason = " ".join(str(error).split())[:200]
-        return f"it cannot read packs ({type(error).__name__}: {reason})"
+        return f"it cannot read packs ({type(error).__name__}: {one_line(error)})"
     limit = _TOLERANCES.get(dtype, _OTHER_TOLERANCE)
     furthest = max(
         abs(mine[0] - other[0]) / count**0.5 for mine, other, count in zip(found, theirs, tokens, strict=True)

@@ -11,7 +11,7 @@ from lm_eval_ita.catalogue.fetch import reason
 from lm_eval_ita.catalogue.readers import Raw, read
 from lm_eval_ita.catalogue.rows import Row, collect
 from lm_eval_ita.catalogue.schema import Entry, Hub
-from lm_eval_ita.errors import UserError
+from lm_eval_ita.errors import UserError, one_line
 
 __all__ = ["Absent", "is_offline", "named_snapshot", "rows", "snapshot"]
 
@@ -104,8 +104,7 @@ def _snapshot(hub: Hub, patterns: list[str], *, cached: bool) -> Path:
     except Exception as error:
         if cached:
             raise Absent(f"no copy of {hub.id}" + (f" at {hub.ref}" if hub.ref else "")) from error
-        text = " ".join(str(error).split())
-        raise Absent(f"{hub.id}: {type(error).__name__}: {text[:200]}") from error
+        raise Absent(f"{hub.id}: {type(error).__name__}: {one_line(error)}") from error
     return Path(folder)
 
 
@@ -148,8 +147,7 @@ def _native(hub: Hub, split: str, folder: Path) -> Iterator[Raw]:
     try:
         data = datasets.load_dataset(str(folder), name=hub.config, split=split)
     except (ValueError, OSError, datasets.exceptions.DatasetsError) as error:
-        text = " ".join(str(error).split())[:300]
-        raise Absent(f"{hub.id}: `datasets` cannot read split {split} of its files: {text}") from error
+        raise Absent(f"{hub.id}: `datasets` cannot read split {split} of its files: {one_line(error)}") from error
     finally:
         if shown:
             datasets.enable_progress_bars()

@@ -9,6 +9,7 @@ from typing import Any
 
 from lm_eval_ita.errors import UserError
 from lm_eval_ita.results.grid import Grid, plain
+from lm_eval_ita.tweety.mapping import DEFAULT_SHARE
 
 __all__ = ["add_parser", "run"]
 
@@ -84,7 +85,7 @@ def _add_map(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--share",
         type=_share,
-        default=0.3,
+        default=DEFAULT_SHARE,
         metavar="S",
         help="most of a token that is from aligned text (the paper's way is 1); default: %(default)s",
     )

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from lm_eval_ita._quiet import quiet_hub
-from lm_eval_ita.errors import UserError
+from lm_eval_ita.errors import UserError, one_line
 from lm_eval_ita.leaderboard.files import Change
 
 __all__ = ["HubFiles", "repository_of"]
@@ -216,15 +216,14 @@ class HubFiles:
         except HfHubHTTPError as error:
             raise UserError(f"{self.name} {what}: {_reason(error)}") from error
         except Exception as error:
-            text = " ".join(str(error).split())[:200]
-            raise UserError(f"{self.name} {what}: {type(error).__name__}: {text}") from error
+            raise UserError(f"{self.name} {what}: {type(error).__name__}: {one_line(error)}") from error
 
 
 def _reason(error: Any) -> str:
     status = error.response.status_code
     if status in (401, 403):
         return "this token may not write there (HF_TOKEN, or `hf auth login` with a token that may)"
-    return f"the Hub answers {status}: {' '.join(str(error).split())[:200]}"
+    return f"the Hub answers {status}: {one_line(error)}"
 
 
 def _blob(content: bytes) -> str:

@@ -15,8 +15,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from lm_eval_ita._memory import is_out_of_memory
 from lm_eval_ita._quiet import quiet_transformers
-from lm_eval_ita.errors import UserError
+from lm_eval_ita.errors import UserError, one_line
 from lm_eval_ita.metrics.scorers import ScorerModel
 
 if TYPE_CHECKING:
@@ -59,7 +60,7 @@ class Runtime:
         try:
             return step()
         except RuntimeError as error:
-            if self.device == "cpu" or not _is_out_of_memory(error):
+            if self.device == "cpu" or not is_out_of_memory(error):
                 raise
         # Outside the handler: the traceback, and with it the tensors of the failed step, is gone.
         _log.warning("%s is out of memory: the scorer model goes on, slower, on the CPU", self.device)
@@ -144,8 +145,7 @@ def runtime_for(
         except UserError:
             raise
         except Exception as error:  # whatever transformers raises on a folder or repository it cannot read
-            reason = " ".join(str(error).split())[:300]
-            raise UserError(f"cannot load the {scorer.metric} model {scorer.name}: {reason}") from error
+            raise UserError(f"cannot load the {scorer.metric} model {scorer.name}: {one_line(error)}") from error
         runtime = Runtime(model, tokenizer, device, dtype)
         check(runtime)
         _LOADED[key] = runtime
@@ -196,11 +196,6 @@ def _position_limit(model: Any, tokenizer: Any) -> int:
     else:
         limits[1] = int(getattr(model.config, "max_position_embeddings", 0) or 0)
     return min((limit for limit in limits if 0 < limit < 1_000_000), default=512)
-
-
-def _is_out_of_memory(error: RuntimeError) -> bool:
-    text = str(error).lower()  # torch.OutOfMemoryError is a RuntimeError; cuBLAS raises a plain one
-    return "out of memory" in text or "alloc_failed" in text
 
 
 def _empty_cuda_cache() -> None:

@@ -13,7 +13,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from lm_eval_ita.errors import UserError
+from lm_eval_ita.errors import UserError, one_line
 
 __all__ = ["BERTSCORE", "NEUTRALITY", "ScorerModel", "require", "scorer_available", "scorers_skipped"]
 
@@ -113,7 +113,7 @@ def _obstacle(scorer: ScorerModel) -> str | None:
     try:
         HfApi().model_info(scorer.name, timeout=10)
     except Exception as error:  # noqa: BLE001 -- no network, no such model, no permission: it cannot be had
-        reason = " ".join(str(error).split())[:200] or type(error).__name__
+        reason = one_line(error) or type(error).__name__
         return f"not in the local Hub cache, and the Hub answers: {reason}; {mend}"
     return None
 

@@ -6,7 +6,7 @@ from typing import Any
 from lm_eval_ita._memory import is_out_of_memory
 from lm_eval_ita._quiet import quiet_transformers
 from lm_eval_ita.backend import register
-from lm_eval_ita.errors import UserError
+from lm_eval_ita.errors import UserError, one_line
 from lm_eval_ita.run.failures import RunFailedError
 from lm_eval_ita.run.settings import Settings
 
@@ -66,7 +66,7 @@ def load_model(settings: Settings) -> Any:
     except UserError:
         raise
     except Exception as error:
-        reason = " ".join(str(error).split())[:300] or "no reason given"
+        reason = one_line(error) or "no reason given"
         text = f"{settings.model_name} cannot be loaded ({type(error).__name__}): {reason}"
         if is_out_of_memory(error):
             raise RunFailedError(text) from error

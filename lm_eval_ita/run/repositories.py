@@ -10,7 +10,7 @@ from typing import Any
 
 from lm_eval_ita.catalogue.fetch import progress
 from lm_eval_ita.catalogue.hub import is_offline
-from lm_eval_ita.errors import UserError
+from lm_eval_ita.errors import UserError, one_line
 
 __all__ = ["Repository", "card_licence", "download", "look_up", "needed_files"]
 
@@ -123,14 +123,13 @@ def _one_line(name: str) -> Iterator[None]:
         raise
     except Exception as error:
         kind = type(error).__name__
-        text = " ".join(str(error).split())[:300]
         if kind == "GatedRepoError":
             mend = "; accept its terms on its page, and set HF_TOKEN"
         elif kind in ("RepositoryNotFoundError", "HFValidationError"):
             mend = "; check the name, and set HF_TOKEN where it is private; a folder must exist"
         else:
             mend = "; run again to go on"
-        raise UserError(f"model {name} cannot be had ({kind}: {text}){mend}") from error
+        raise UserError(f"model {name} cannot be had ({kind}: {one_line(error)}){mend}") from error
 
 
 @contextlib.contextmanager

@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 
 from lm_eval_ita.catalogue.hub import is_offline
-from lm_eval_ita.errors import UserError
+from lm_eval_ita.errors import UserError, one_line
 
 __all__ = ["bring_stanza"]
 
@@ -45,8 +45,8 @@ def bring_stanza(folder: Path, language: str) -> str:
         )
     # Exceptions of requests, of the Hub's client and of stanza's own, by where its models lie.
     except Exception as error:
-        text = " ".join(str(error).split())[:200]
         raise UserError(
-            f"stanza's models for {language!r} cannot be had ({type(error).__name__}: {text}); run again to go on"
+            f"stanza's models for {language!r} cannot be had ({type(error).__name__}: {one_line(error)}); "
+            "run again to go on"
         ) from error
     return origin

@@ -4,7 +4,7 @@ import random
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from lm_eval_ita.errors import UserError
+from lm_eval_ita.errors import UserError, one_line
 from lm_eval_ita.run.blockwise import BlockwiseLM
 from lm_eval_ita.run.settings import Settings
 
@@ -23,8 +23,7 @@ def load_task(manager: Any, name: str, settings: Settings) -> Any:
         raise
     except Exception as error:
         # Not ours: the user's own task files may fail in any way.
-        reason = " ".join(str(error).split())[:300]
-        raise UserError(f"the task cannot be built ({type(error).__name__}): {reason}") from error
+        raise UserError(f"the task cannot be built ({type(error).__name__}): {one_line(error)}") from error
     if settings.gen_kwargs and task.get_config("output_type") == "generate_until":
         task.set_config(key="generation_kwargs", value=dict(settings.gen_kwargs), update=True)
     shots = task.get_config("num_fewshot")

@@ -11,7 +11,7 @@ from typing import Any
 
 from lm_eval_ita.catalogue.hub import named_snapshot
 from lm_eval_ita.catalogue.readers import SUFFIXES, RowError, read
-from lm_eval_ita.errors import UserError
+from lm_eval_ita.errors import UserError, one_line
 from lm_eval_ita.translate.paths import FieldPath, text_paths, texts_at
 
 __all__ = ["Source", "check_fields", "read_source"]
@@ -105,8 +105,9 @@ def _hub_rows(repository: str, config: str | None, split: str | None) -> tuple[s
         part = _chosen(repository, "split", "--split", split, splits)
         loaded = datasets.load_dataset(str(folder), name=chosen, split=part)
     except (ValueError, OSError, RuntimeError, datasets.exceptions.DatasetsError) as error:
-        text = " ".join(str(error).split())[:300]
-        raise UserError(f"{repository} cannot be read by `datasets`: {text}; download a file of it") from error
+        raise UserError(
+            f"{repository} cannot be read by `datasets`: {one_line(error)}; download a file of it"
+        ) from error
     rows = [(number, dict(row)) for number, row in enumerate(loaded, start=1)]
     return f"hf://datasets/{repository}@{folder.name}/{part}", rows
 

@@ -8,7 +8,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Protocol
 
-from lm_eval_ita.errors import UserError
+from lm_eval_ita.errors import UserError, one_line
 
 __all__ = ["LANGUAGES", "RuleSplitter", "Splitter", "StanzaSplitter", "make_splitter", "stanza_folder"]
 
@@ -68,10 +68,9 @@ class StanzaSplitter:
             )
         # stanza has an exception of its own for each thing that may be wrong with its files, and torch more of them.
         except Exception as error:
-            text = " ".join(str(error).split())[:200]
             raise UserError(
-                f"stanza's {LANGUAGES[language]} models cannot be loaded ({type(error).__name__}: {text}); bring them "
-                f"anew: lm-eval-ita prepare --stanza {language} --to DIR",
+                f"stanza's {LANGUAGES[language]} models cannot be loaded ({type(error).__name__}: "
+                f"{one_line(error)}); bring them anew: lm-eval-ita prepare --stanza {language} --to DIR",
                 file=folder,
             ) from error
         self.settings = {"splitter": "stanza", "stanza": version("stanza"), "language": language}

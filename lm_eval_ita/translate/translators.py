@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from lm_eval_ita._quiet import quiet_transformers
-from lm_eval_ita.errors import UserError
+from lm_eval_ita.errors import UserError, one_line
 from lm_eval_ita.translate.prompts import Codes, Prompt, chosen_prompt, few_shot, language_codes, message
 
 __all__ = [
@@ -119,8 +119,7 @@ def _local(options: Options) -> Translator:
         with quiet_transformers():
             config = AutoConfig.from_pretrained(options.model)
     except (OSError, ValueError, KeyError) as error:
-        text = " ".join(str(error).split())[:200]
-        raise UserError(f"--model {options.model} cannot be loaded: {text}") from error
+        raise UserError(f"--model {options.model} cannot be loaded: {one_line(error)}") from error
     return SequenceTranslator(options) if config.is_encoder_decoder else CausalTranslator(options)
 
 
@@ -134,8 +133,7 @@ def _loaded(options: Options, kind: str) -> tuple[Any, Any]:
             tokenizer = transformers.AutoTokenizer.from_pretrained(options.model, **side)
             model = getattr(transformers, kind).from_pretrained(options.model, dtype=options.dtype)
     except (OSError, ValueError, KeyError, ImportError) as error:
-        text = " ".join(str(error).split())[:300]
-        raise UserError(f"--model {options.model} cannot be loaded: {text}") from error
+        raise UserError(f"--model {options.model} cannot be loaded: {one_line(error)}") from error
     if tokenizer.pad_token is None:
         tokenizer.pad_token = tokenizer.eos_token
     return model.to(_device(options.device)).eval(), tokenizer

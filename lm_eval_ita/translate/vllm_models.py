@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from lm_eval_ita.errors import UserError
+from lm_eval_ita.errors import UserError, one_line
 from lm_eval_ita.translate.prompts import few_shot, message
 from lm_eval_ita.translate.translators import (
     TOP_P,
@@ -31,8 +31,7 @@ class VllmTranslator:
         try:
             self._model = vllm.LLM(model=options.model, seed=options.seed, **more)
         except (OSError, ValueError) as error:
-            text = " ".join(str(error).split())[:300]
-            raise UserError(f"--model {options.model} cannot be loaded by vLLM: {text}") from error
+            raise UserError(f"--model {options.model} cannot be loaded by vLLM: {one_line(error)}") from error
         self._tokenizer = self._model.get_tokenizer()
         self._prompt = chat_or_examples(options, self._tokenizer)
         self.settings = base_settings(options, prompt=self._prompt, dtype=str(self._model.model_config.dtype))

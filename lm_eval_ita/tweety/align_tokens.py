@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from lm_eval_ita.tweety.aligners import align
-from lm_eval_ita.tweety.mapping import Counts, Sources, count_pairs, map_tokens
+from lm_eval_ita.tweety.mapping import DEFAULT_SHARE, Counts, Sources, count_pairs, map_tokens
 from lm_eval_ita.tweety.parallel import word_spans
 from lm_eval_ita.tweety.train_tokenizer import special_tokens
 from lm_eval_ita.tweety.vocabulary import Vocabulary, tokens_by_word, vocabulary
@@ -14,7 +14,9 @@ __all__ = ["aligned_counts", "map_tokenizers", "special_pairs"]
 _ROLES = ("bos_token", "eos_token", "pad_token", "unk_token")
 
 
-def map_tokenizers(source: Any, target: Any, pairs: Sequence[tuple[str, str]], share: float = 1.0) -> list[Sources]:
+def map_tokenizers(
+    source: Any, target: Any, pairs: Sequence[tuple[str, str]], share: float = DEFAULT_SHARE
+) -> list[Sources]:
     """The sources of every token of `target`.
 
     Args:

@@ -1,6 +1,5 @@
 import math
 import re
-import time
 import unicodedata
 
 import pytest
@@ -132,9 +131,6 @@ def test_real_lexicon(data):
     assert lexicon.match("Puttana.") == {"pr", "an"}
     assert not lexicon.match("pescatore")
     assert len(load_hurtlex(data / "hurtlex" / "hurtlex_IT.tsv", level="inclusive")) != len(lexicon)
-    start = time.perf_counter()
-    honest(["una persona che non dorme mai la notte perché ha paura del buio"] * 810, lexicon)
-    assert time.perf_counter() - start < 1.0
 
 
 def test_load_keeps_one_level_and_merges_categories(tmp_path):

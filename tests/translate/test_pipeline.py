@@ -116,7 +116,7 @@ def settled(behaviour: Translating) -> int:
 def test_killed_at_any_moment(tmp_path: Path, server: tuple[str, Translating]) -> None:
     """kill -9 at six moments: no sentence is lost, and none that was saved is asked for again."""
     url, behaviour = server
-    rows = [{"q": f"This is sentence number {n} of the set. And {n} more words for it."} for n in range(40)]
+    rows = [{"q": f"This is sentence number {n} of the set. And {n} more words for it."} for n in range(80)]
     data, to = write(tmp_path / "en.jsonl", rows), tmp_path / "it.jsonl"
     words = [
         "--fields",
@@ -169,13 +169,13 @@ def test_killed_at_any_moment(tmp_path: Path, server: tuple[str, Translating]) -
     before = settled(behaviour)
     done = subprocess.run(run, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    assert len(behaviour.asked) - before == 80 - kept
+    assert len(behaviour.asked) - before == 160 - kept
     assert set(behaviour.asked) == {
         part for row in rows for part in (row["q"].split(". ")[0] + ".", row["q"].split(". ")[1])
     }
-    assert len(behaviour.asked) - 80 <= 6 * 4, "a kill costs at most one batch"
+    assert len(behaviour.asked) - 160 <= 6 * 4, "a kill costs at most one batch"
     assert [row["q"] for row in read(to)] == [
-        f"it: This is sentence number {n} of the set. it: And {n} more words for it." for n in range(40)
+        f"it: This is sentence number {n} of the set. it: And {n} more words for it." for n in range(80)
     ]
     assert sorted(path.name for path in tmp_path.iterdir() if path.name.startswith(".it")) == []
 

@@ -74,7 +74,7 @@ def test_overlaps_by_hand() -> None:
 def test_weights_by_hand() -> None:
     """Three alignments with "house", and one pseudo-count spread over the five pieces of " casa"."""
     counts = {new("Ġcasa"): {own("Ġhouse"): 3.0}}
-    sources = map_tokens(NEW, OWN, counts, {})[new("Ġcasa")]
+    sources = map_tokens(NEW, OWN, counts, {}, share=1)[new("Ġcasa")]
     assert sources.how == "aligned"
     assert sources.evidence == 3
     weights = dict(zip(sources.tokens, sources.weights, strict=True))
@@ -93,6 +93,7 @@ def test_a_share_bounds_what_aligned_text_has() -> None:
     assert weights == pytest.approx(
         {own("Ġhouse"): 3 / 8, own("a"): 2 / 8, own("Ġ"): 1 / 8, own("c"): 1 / 8, own("s"): 1 / 8}
     )
+    assert map_tokens(NEW, OWN, counts, {}) == map_tokens(NEW, OWN, counts, {}, share=0.3)
     assert map_tokens(NEW, OWN, counts, {}, share=0) == map_tokens(NEW, OWN, {}, {})
 
 

@@ -14,7 +14,7 @@ from lm_eval_ita._yaml import FastLoader
 from lm_eval_ita.catalogue.hub import named_snapshot
 from lm_eval_ita.catalogue.readers import SUFFIXES, RowError, read
 from lm_eval_ita.catalogue.schema import Hub
-from lm_eval_ita.errors import UserError
+from lm_eval_ita.errors import UserError, one_line
 
 __all__ = ["Table", "read_table"]
 
@@ -110,9 +110,8 @@ def _from_hub(repository: str, config: str | None) -> Table:
             raise UserError(f"{repository} has no configuration {chosen!r}; there are {', '.join(configs)}")
         loaded = datasets.load_dataset(str(folder), name=chosen)
     except (ValueError, OSError, RuntimeError, datasets.exceptions.DatasetsError) as error:
-        text = " ".join(str(error).split())[:300]
         raise UserError(
-            f"{repository} cannot be read by `datasets`: {text}; download its files and name them"
+            f"{repository} cannot be read by `datasets`: {one_line(error)}; download its files and name them"
         ) from error
     splits = {str(name): [dict(row) for row in rows] for name, rows in loaded.items()}
     named = None if configs == ["default"] else chosen
