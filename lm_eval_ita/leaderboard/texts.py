@@ -13,6 +13,7 @@ from lm_eval_ita.leaderboard.views import LANGUAGES, Language
 __all__ = ["Texts", "preferred_language", "texts"]
 
 _MINUS = "\u2212"
+_ENGLISH_THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
 
 
 @dataclass(frozen=True)
@@ -22,7 +23,8 @@ class Texts:
     Attributes:
         language: Which.
         words: By key.
-        reasons: Sentences of the data (known defects, why a figure is not comparable) in this language.
+        reasons: Sentences of the data (known defects, why a figure is not comparable, why an upload is refused, and
+            its mend) in this language.
         patterns: The same for sentences with figures in them, as regular expressions of the whole sentence.
     """
 
@@ -44,7 +46,8 @@ class Texts:
             return self.reasons[sentence]
         for pattern, replacement in self.patterns.items():
             if (found := re.fullmatch(pattern, sentence)) is not None:
-                return found.expand(replacement)
+                said = found.expand(replacement)
+                return _ENGLISH_THOUSANDS.sub(".", said) if "[\\d,]" in pattern else said
         return sentence
 
     def sentence(self, reason: str) -> str:
@@ -114,8 +117,9 @@ def texts(language: Language) -> Texts:
         return loaded
 
     words = {key: " ".join(str(text).split()) for key, text in content(language).items()}
-    reasons = content("reasons_it") if language == "it" else {"sentences": {}, "patterns": {}}
-    return Texts(language, words, reasons["sentences"], reasons["patterns"])
+    said = [content("reasons_it"), content("refusals_it")] if language == "it" else []
+    sentences, patterns = ({k: v for file in said for k, v in file[kind].items()} for kind in ("sentences", "patterns"))
+    return Texts(language, words, sentences, patterns)
 
 
 def preferred_language(header: str) -> Language:

@@ -344,7 +344,7 @@ def test_uploading_approving_and_reloading(chromium: Any, app: Running, capsys: 
     found.page.locator("#send").wait_for()
     told = found.upload("nuovo.json", upload_bytes(made, documents))
     assert told == f"✓ Ricevuto. La proposta {made.submission_id} è in attesa di approvazione."
-    assert "already" in found.upload("ancora.json", upload_bytes(made, documents)), "the same once more"
+    assert "è già in attesa" in found.upload("ancora.json", upload_bytes(made, documents)), "the same once more"
     found.page.get_by_role("link", name="ItaEval", exact=True).click()
     found.page.locator("table.board").wait_for()
     assert "Nuovo-7B" not in found.names(), "nobody has looked at it yet"
